@@ -49,8 +49,8 @@ Key KeyOfCollective(const proto::NcclRow& row) {
 
 std::map<Key, Work> WorkOf(const ComparedRun& side) {
   std::map<Key, Work> found;
-  const double steps = std::max(1, side.steps_during);
-  for (const proto::NcclRow& row : side.device_during().nccl().rows()) {
+  const double steps = std::max<double>(1, static_cast<double>(side.steps.size()));
+  for (const proto::NcclRow& row : side.device().nccl().rows()) {
     Work& work = found[KeyOfCollective(row)];
     work.count += static_cast<double>(row.count()) / steps;
     work.kernel_ns += static_cast<double>(row.kernel_ns()) / steps;

@@ -33,11 +33,13 @@ void DescribeRun(const ComparedRun& side, proto::ComparedRun& to) {
   to.set_devices(report.devices_size());
   const proto::Verdict& verdict = report.verdict();
   to.set_verdict(LabelOn(verdict));
+  to.set_verdict_title(TitleOn(verdict));
   if (verdict.has_saved_ns()) to.set_saved_ns(verdict.saved_ns());
   if (verdict.has_confidence()) to.set_confidence(verdict.confidence());
   to.set_abstained(verdict.abstained());
   to.set_steps(static_cast<std::int64_t>(side.steps.size()));
   to.set_steps_source(side.device_steps().source());
+  to.set_judged_text(side.device_steps().judged_text());
 }
 
 void CompareCauses(const Report& before, const Report& after, Comparison& to) {
@@ -120,7 +122,7 @@ std::string Conclude(const Comparison& found) {
 }  // namespace
 
 Comparison CompareRuns(ComparedRun& before, ComparedRun& after) {
-  ChooseAlike(before, after);
+  ChooseSameGpu(before, after);
   Comparison found;
   found.set_tool_version(after.report.tool_version());
   found.set_comparison_version(kComparisonVersion);

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A run as one side of a comparison: its report, and the GPU and the steps that are compared.
 //
-// Compared are regular steps. Irregular ones take part where either run has them at a steady
-// distance, as often as every tenth step, or for a quarter of its steps: then the program makes
-// them. Fewer, and those of a slow spell, say more about the machine, and would hide a change.
-// Warm-up, evaluation and checkpoints never take part: how many a recording holds is chance.
+// Compared are the steps that the verdict of each run judges.
 #pragma once
 
 #include <cstddef>
@@ -26,15 +23,12 @@ struct ComparedRun {
   const Run* run = nullptr;
   ReportOptions options;
   Report report;                       // with the verdict and all steps
-  Report during;                       // of the time from the first to the last compared step alone
   std::vector<const Device*> devices;  // as report.devices()
   std::optional<int> index;            // of the compared GPU in report.devices() and report.steps()
   std::vector<int> steps;  // rows of its steps that are compared; empty: none were found
-  int steps_during = 0;    // from the first to the last of them, other kinds included
 
   // Of the compared GPU; an empty message where there is none.
   const proto::DeviceReport& device() const;
-  const proto::DeviceReport& device_during() const;
   const proto::DeviceSteps& device_steps() const;
   // Its process and itself in the model; null where there is none.
   const Rank* rank() const;
@@ -54,9 +48,9 @@ struct ComparedRun {
 // The GPU of the verdict. `run` must outlive it. O(as BuildReportWithVerdict).
 ComparedRun PrepareRun(const Run& run, const ReportOptions& options);
 
-// The same for two runs that are to be compared: of both the GPU of one label, that which limits
-// the slower run, where both have it; and steps of the same kinds.
-void ChooseAlike(ComparedRun& before, ComparedRun& after);
+// For two runs that are to be compared: of both the GPU of one label, that which limits the slower
+// run, where both have it.
+void ChooseSameGpu(ComparedRun& before, ComparedRun& after);
 
 // Idle time of one cause (IdlePart.cause).
 std::int64_t IdleOf(const proto::StepSplit& step, std::string_view cause);

@@ -78,7 +78,7 @@ FigureValue LeftOutShare(const ComparedRun& run) {
   for (const Split& step : run.device_steps().steps()) {
     if (step.kind() == "warm-up") continue;
     all += Length(step);
-    if (step.kind() != "regular") left_out += Length(step);
+    if (!step.judged()) left_out += Length(step);
   }
   return run.steps.empty() || all <= 0 ? NoSteps(run) : Known(left_out / all);
 }
@@ -114,12 +114,12 @@ FigureValue TokensPerSecond(const ComparedRun& run) {
 }
 
 FigureValue CommComputeRatio(const ComparedRun& run) {
-  return KnownOr(shared::kCommComputeRatio.get(run.device_during().partition()),
+  return KnownOr(shared::kCommComputeRatio.get(run.device().partition()),
                  "no compute kernels were recorded");
 }
 
 FigureValue OverlapShare(const ComparedRun& run) {
-  return KnownOr(shared::kOverlapShare.get(run.device_during().partition()),
+  return KnownOr(shared::kOverlapShare.get(run.device().partition()),
                  "no communication was recorded");
 }
 
@@ -160,7 +160,7 @@ FigureValue AllocatorRetries(const ComparedRun& run) {
 
 template <const SharedFigure<proto::Telemetry>& kFigure>
 FigureValue FromTelemetry(const ComparedRun& run) {
-  return KnownOr(kFigure.get(run.device_during().telemetry()),
+  return KnownOr(kFigure.get(run.device().telemetry()),
                  run.rank() != nullptr && !run.rank()->imported_from.empty()
                      ? "this kind of trace has no GPU samples"
                      : "the GPU was not sampled; set TRACEINJECT_TELEMETRY_HZ to enable it");
@@ -168,7 +168,8 @@ FigureValue FromTelemetry(const ComparedRun& run) {
 
 FigureValue KernelsPerStep(const ComparedRun& run) {
   if (run.steps.empty()) return NoSteps(run);
-  return Known(static_cast<double>(run.device_during().kernels().count()) / run.steps_during);
+  return Known(static_cast<double>(run.device().kernels().count()) /
+               static_cast<double>(run.steps.size()));
 }
 
 FigureValue RecordsLost(const ComparedRun& run) {
@@ -211,7 +212,8 @@ constexpr Figure kFigures[] = {
     {"step_ms_p50", FigureUnit::kMs, Better::kLower, "median step time", Quantile<50>},
     {"step_ms_p95", FigureUnit::kMs, Better::kLower, "95th percentile of step time", Quantile<95>},
     {"left_out_share", FigureUnit::kShare, Better::kLower,
-     "share of the time of all non-warm-up steps in irregular, evaluation and checkpoint steps",
+     "share of the time of all non-warm-up steps in those that are not judged: isolated irregular, "
+     "evaluation and checkpoint steps",
      LeftOutShare},
     Shared(shared::kSamplesPerSecond, Better::kHigher, SamplesPerSecond, kStepTime),
     {"tokens_per_second", FigureUnit::kPerSecond, Better::kHigher,

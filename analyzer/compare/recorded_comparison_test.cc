@@ -6,6 +6,7 @@
 
 #include "analyzer/compare/gate/gate.h"
 #include "analyzer/import/load/load_run.h"
+#include "analyzer/verdict/judged_report.h"
 
 namespace traceinject {
 namespace {
@@ -94,8 +95,10 @@ TEST(RecordedComparisonTest, HalvesOfOneRunDoNotDiffer) {
   for (const char* name : {"ddp_h200", "transformer_h200.db.zst", "straggler_gemm_h200"}) {
     const traceinject::Run run = Load(name);
     ReportOptions first, second;
-    first.steps = StepChoice{3, 17};
-    second.steps = StepChoice{18, 32};
+    // As the program numbers them, from the third and the eighteenth step on.
+    const std::int64_t from = BuildReportWithSteps(run, {}).steps(0).first();
+    first.steps = StepChoice{from + 2, from + 16};
+    second.steps = StepChoice{from + 17, from + 31};
     const Comparison found = Compare(run, run, first, second);
     EXPECT_TRUE(found.outcome() == "no difference" || found.outcome() == "negligible")
         << name << ": " << found.conclusion();

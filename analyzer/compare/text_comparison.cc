@@ -30,8 +30,8 @@ std::string Interval(const proto::Change& change) {
 }
 
 std::string VerdictOf(const proto::ComparedRun& run) {
-  if (!run.has_saved_ns()) return run.verdict();
-  return fmt::format("{} (costs {} per step)", run.verdict(), FormatTime(run.saved_ns()));
+  if (!run.has_saved_ns()) return run.verdict_title();
+  return fmt::format("{} (costs {} per step)", run.verdict_title(), FormatTime(run.saved_ns()));
 }
 
 std::string Paths(const proto::ComparedRun& run) {
@@ -49,8 +49,10 @@ void WriteHead(const proto::Comparison& found, TextPage& page) {
       fmt::format("verdict: {} -> {}", VerdictOf(found.before()), VerdictOf(found.after())));
   for (const auto& [name, run] :
        {std::pair("before", &found.before()), std::pair("after", &found.after())}) {
-    page.Sentence(fmt::format("{}: {} ({} of {}, {})", name, Paths(*run),
-                              Plural(run->steps(), "step"), run->device(), run->gpu()));
+    page.Sentence(
+        fmt::format("{}: {} ({} of {}, {})", name, Paths(*run),
+                    run->judged_text().empty() ? Plural(run->steps(), "step") : run->judged_text(),
+                    run->device(), run->gpu()));
   }
   for (const std::string& caution : found.cautions())
     page.Sentence(page.Colored("caution: ", kYellow) + caution);

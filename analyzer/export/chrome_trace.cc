@@ -219,8 +219,10 @@ class ChromeWriter {
     if (steps.source == StepSource::kRanges || HasProfilerSteps(rank_)) return;
     const std::vector<TimeNs> moments = MomentsOnHost(rank_, steps);
     const std::int64_t tid = TrainingThreadId(rank_);
+    // Readers of these names know no number below 0.
+    const std::int64_t shift = std::min<std::int64_t>(0, steps.number(0));
     for (std::size_t i = 0; i < steps.steps.size(); ++i) {
-      const std::string name = fmt::format("\"{}{}\"", kProfilerStep, steps.first + i);
+      const std::string name = fmt::format("\"{}{}\"", kProfilerStep, steps.number(i) - shift);
       AddHead("user_annotation", name, pid_, tid, moments[i], moments[i + 1]);
       AddArguments(StepArguments(steps, steps.steps[i]));
     }

@@ -108,8 +108,9 @@ std::uint32_t EventNames::OfGap(const CaptureGap& gap) {
                 [&] { return fmt::format("not recorded: {}", gap.reason); });
 }
 
-std::uint32_t EventNames::OfStep(std::size_t number) {
-  return Number(kSteps, number, [&] { return fmt::format("step {}", number); });
+std::uint32_t EventNames::OfStep(std::int64_t number) {
+  return Number(kSteps, static_cast<std::uint64_t>(number),
+                [&] { return fmt::format("step {}", number); });
 }
 
 std::uint32_t EventNames::Of(const GpuOps& ops, std::size_t row) {

@@ -23,7 +23,7 @@ class EventNames {
   std::uint32_t Of(const GpuOps& ops, std::size_t row);
   // `gap`: of Rank::gaps.
   std::uint32_t OfGap(const CaptureGap& gap);
-  std::uint32_t OfStep(std::size_t number);
+  std::uint32_t OfStep(std::int64_t number);
   // `place`: of Rank::places.
   std::uint32_t OfPlace(std::uint32_t place);
 

@@ -232,7 +232,8 @@ TEST_F(FoundStepsTest, OfRecordingsOfTrainingAreTheSameInBothFormats) {
       ExpectNested(LoadSample(folder_ / "once.json"));
       const Track track = TrackOf(Perfetto(run), "Steps");
       ASSERT_EQ(track.cuts, FirstBoundaries(run));
-      EXPECT_EQ(track.names.back(), "step " + std::to_string(found[0].steps.steps.size()));
+      const Steps& steps = found[0].steps;
+      EXPECT_EQ(track.names.back(), "step " + std::to_string(steps.number(steps.steps.size() - 1)));
       run.ranks[0].step_marks = {};
       run.ranks[0].nvtx = {};
     }

@@ -202,7 +202,7 @@ class RankWriter {
       for (std::size_t i = 0; i < steps.steps.size(); ++i) {
         const Step& step = steps.steps[i];
         BeginEvent(step.time.start, track, perfetto::TrackEvent::TYPE_SLICE_BEGIN);
-        const std::uint32_t text = names_.OfStep(steps.first + i);
+        const std::uint32_t text = names_.OfStep(steps.number(i));
         sequence_.SetName(text, names_.text(text));
         sequence_.AddCategory("step");
         sequence_.AddArguments(StepArguments(steps, step));

@@ -331,7 +331,7 @@ TEST_F(MergeRunTest, WhatIsBrokenOffLeavesNothing) {
   Write({.rank = 0});
   const std::atomic<bool> stop = true;
   options_.reading.stop = &stop;
-  EXPECT_NE(Refusal().find("cancelled"), std::string::npos);
+  EXPECT_NE(Refusal().find("canceled"), std::string::npos);
   EXPECT_EQ(Files(), 1U);
 }
 

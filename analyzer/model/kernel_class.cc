@@ -126,7 +126,7 @@ constexpr std::array<ClassText, 22> kClassTexts = {{
     {"embedding", "embedding, gather"},
     {"conv", "convolution"},
     {"gemm", "matrix multiply"},
-    {"norm", "normalisation"},
+    {"norm", "normalization"},
     {"softmax_loss", "softmax, loss"},
     {"optimizer", "optimizer"},
     {"quant", "quantise, scale"},

@@ -18,4 +18,10 @@ OpRange StartingIn(const GpuOps& ops, Interval window) {
   return {row(first), row(last)};
 }
 
+OpRanges StartingIn(const GpuOps& ops, const Intervals& windows) {
+  OpRanges ranges;
+  for (const Interval& window : windows) ranges.push_back(StartingIn(ops, window));
+  return ranges;
+}
+
 }  // namespace traceinject

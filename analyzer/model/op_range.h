@@ -19,5 +19,7 @@ using OpRanges = std::vector<OpRange>;  // disjoint
 // The operations that belong to the window: those that start in it. An operation without length at
 // the very end of the device's span belongs to the window that ends there. O(log n).
 OpRange StartingIn(const GpuOps& ops, Interval window);
+// The same of each, in order.
+OpRanges StartingIn(const GpuOps& ops, const Intervals& windows);
 
 }  // namespace traceinject

@@ -91,10 +91,10 @@ void Add(std::string_view name, std::string text, std::string_view setting, std:
 
 void AddBucketFindings(const DeviceAnalysis& judged, proto::DeviceReport& to) {
   const Rank& rank = *judged.rank;
-  const auto steps = static_cast<std::int64_t>(judged.steps.count_regular());
+  const auto steps = static_cast<std::int64_t>(judged.steps.count_judged());
   if (judged.steps.source == StepSource::kWindow || steps == 0 || rank.collectives.size() == 0)
     return;
-  const Intervals times = judged.steps.regular_times();
+  const Intervals times = judged.steps.judged_times();
   Buckets buckets = Collect(rank, LinkNccl(rank, *judged.device), times);
   if (buckets.total_bytes < steps * kFewGradientBytes ||
       static_cast<double>(buckets.kernel_ns) < kWorthAWord * static_cast<double>(Length(times)))
@@ -124,7 +124,7 @@ void AddBucketFindings(const DeviceAnalysis& judged, proto::DeviceReport& to) {
 std::optional<std::int64_t> MedianBucketBytes(const DeviceAnalysis& judged) {
   if (judged.rank->collectives.size() == 0) return std::nullopt;
   Buckets buckets =
-      Collect(*judged.rank, LinkNccl(*judged.rank, *judged.device), judged.steps.regular_times());
+      Collect(*judged.rank, LinkNccl(*judged.rank, *judged.device), judged.steps.judged_times());
   if (buckets.bytes.empty()) return std::nullopt;
   return MedianOf(buckets.bytes);
 }

@@ -53,7 +53,7 @@ void AddSmallKernels(const RunAnalysis& analysis, Report& report) {
   for (const DeviceFigures& device : analysis.devices) {
     if (analysis.trust.WithholdsSteps(device.rank_index)) continue;
     const SmallKernels found = CountSmallKernels(
-        *device.rank, *device.device, device.steps.regular_times(), device.steps.count_regular());
+        *device.rank, *device.device, device.steps.judged_times(), device.steps.count_judged());
     sum += found;
     for (proto::DeviceReport& to : *report.mutable_devices()) {
       if (to.label() == device.label) Add(found, *to.mutable_kernel_findings());

@@ -27,7 +27,7 @@ class DamagedRecordsTest : public testing::TestWithParam<const char*> {
     auto run = LoadRun({std::string(TRACEINJECT_RECORDINGS) + "/" + GetParam()}, {});
     ASSERT_TRUE(run.ok()) << run.error();
     run_ = std::move(run).value();
-    whole_ = BuildReportWithVerdict(run_, {});
+    whole_ = BuildReportWithVerdict(run_, kAll);
   }
 
   template <typename Damage>
@@ -36,7 +36,7 @@ class DamagedRecordsTest : public testing::TestWithParam<const char*> {
       damage(rank);
       ReadAgain(rank);
     }
-    damaged_ = BuildReportWithVerdict(run_, {});
+    damaged_ = BuildReportWithVerdict(run_, kAll);
     Compare();
   }
   void Compare() {
@@ -74,12 +74,20 @@ class DamagedRecordsTest : public testing::TestWithParam<const char*> {
     fmt::print("{}: largest error {:.3f} %\n", GetParam(), 100 * largest_);
   }
 
+  // Which steps are judged depends on all of them: of the whole recording, only what is damaged may
+  // be off.
+  static ReportOptions OfAll() {
+    ReportOptions options;
+    options.all = true;
+    return options;
+  }
+  const ReportOptions kAll = OfAll();
   static constexpr double kMaxOff = 0.02;
   // Statements about the records, statistics of single gaps and steps, which rows cannot be matched
   // for, and what is less sure for the damage.
   static bool IsExpected(const std::string& path) {
     for (const char* part :
-         {".trust", ".health", ".join.", ".longest_gaps", "].steps[", ".mad_ns", ".irregular",
+         {".trust", ".health", ".scope.", ".join.", ".longest_gaps", "].steps[", ".mad_ns", ".irregular",
           ".left_out", ".confidence", ".replay_check.", "saved_low_ns", "saved_high_ns"}) {
       if (path.find(part) != std::string::npos) return true;
     }
@@ -92,7 +100,9 @@ class DamagedRecordsTest : public testing::TestWithParam<const char*> {
     if (Found("lost_operations") == 0) return 0;
     const auto contains = [&](const char* part) { return path.find(part) != std::string::npos; };
     // Its means are what is shown: a step at the border of what is regular changes the sum.
-    const double more = contains("regular_sum.") ? MoreRegularSteps(path) : 0;
+    const double more = contains("regular_sum.")  ? MoreSteps(path, "regular")
+                        : contains("judged_sum.") ? MoreSteps(path, "judged")
+                                                  : 0;
     if (contains("sum.data_waits")) return more;
     if (contains("partition.") || contains("sum.") || contains("_share.") ||
         contains("exposed_ns")) {
@@ -107,9 +117,9 @@ class DamagedRecordsTest : public testing::TestWithParam<const char*> {
     if (count == whole.values().end()) return 0;
     return kLost + 4 * std::sqrt(kLost / count->second) + 1 / count->second;
   }
-  // By how much the number of regular steps changed, as a share.
-  double MoreRegularSteps(const std::string& path) const {
-    const std::string number = path.substr(0, path.find("regular_sum.")) + "regular";
+  // By how much the number of these steps changed, as a share.
+  double MoreSteps(const std::string& path, const std::string& kind) const {
+    const std::string number = path.substr(0, path.find(kind + "_sum.")) + kind;
     const Numbers whole(whole_), damaged(damaged_);
     const double was = whole.values().at(number);
     return std::abs(damaged.values().at(number) - was) / was;
@@ -144,6 +154,9 @@ TEST_P(DamagedRecordsTest, IdsShuffled) {
   EXPECT_TRUE(Withheld().contains("links"));
   EXPECT_EQ(damaged_.verdict().label(), "inconclusive");
   ExpectNothingOff();
+  // Then nothing is of judged steps, as nobody knows which operations belong to them.
+  EXPECT_EQ(BuildReportWithVerdict(run_, {}).scope().text(),
+            "the whole recording (what belongs to which step is uncertain)");
 }
 
 TEST_P(DamagedRecordsTest, OneInAHundredIdsShuffled) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "analyzer/common/units.h"
+#include "analyzer/verdict/targets.h"
 #include "analyzer/verdict/verdict_text.h"
 
 namespace traceinject {
@@ -84,7 +85,7 @@ void NothingToSave(Decision& decision, const Savings& savings, const Grounds& gr
                                   Rounded(grounds.rank_wait_ns)));
     return;
   }
-  if (grounds.working.sum() > kBusyShare) {
+  if (grounds.working.sum() > kBusyTarget) {
     decision.label = "compute_bound";
     decision.confidence = 1;
     return;
@@ -95,7 +96,7 @@ void NothingToSave(Decision& decision, const Savings& savings, const Grounds& gr
           fmt::format("For {} of a step the GPU does not compute, but no single cause reliably "
                       "saves {}; the largest is {} with {} ({} to {}). Record more steps.",
                       Percent(1 - grounds.working.sum()), Rounded(FloorOf(savings.step_ns)),
-                      LabelOn(largest.label, largest.place), Rounded(largest.saved_ns),
+                      TitleOn(largest.label, largest.place), Rounded(largest.saved_ns),
                       Rounded(largest.low_ns), Rounded(largest.high_ns)));
 }
 
@@ -148,7 +149,7 @@ void CapConfidence(Decision& decision, const Savings& savings, const Grounds& gr
     confidence = std::min(confidence, kThinConfidence);
     decision.caveats.push_back(
         fmt::format("{} would save nearly as much: the order of the two is uncertain.",
-                    LabelOn(decision.runner_up->label, decision.runner_up->place)));
+                    TitleOn(decision.runner_up->label, decision.runner_up->place)));
   }
   if (decision.label == "comm_exposed" && grounds.one_rank) {
     confidence = std::min(confidence, kOneRankConfidence);
@@ -217,10 +218,10 @@ Decision Decide(const Savings& savings, const Grounds& grounds) {
         fmt::format("Fewer than three steps were found, and over the whole window no cause "
                     "stands out: {} {}, {} {}. Mark steps with NVTX ranges named 'step <n>', or "
                     "record longer.",
-                    best->label, Rounded(best->saved_ns),
+                    TitleOn(best->label, best->place), Rounded(best->saved_ns),
                     decision.runner_up == nullptr
                         ? "nothing else"
-                        : LabelOn(decision.runner_up->label, decision.runner_up->place),
+                        : TitleOn(decision.runner_up->label, decision.runner_up->place),
                     Rounded(second)));
     return decision;
   }

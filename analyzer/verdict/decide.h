@@ -13,8 +13,6 @@
 namespace traceinject {
 
 double FloorOf(double step_ns);  // kFloorShare of it, at least kFloorNs
-// A device that is busy for more than this share has nothing to wait for.
-inline constexpr double kBusyShare = 0.85;
 
 // A replay that misses the recording by more predicts nothing.
 inline constexpr double kReplayErrorLimit = 0.1;

@@ -14,6 +14,7 @@
 #include "analyzer/common/units.h"
 #include "analyzer/metrics/idle/copies.h"
 #include "analyzer/metrics/idle/host_load.h"
+#include "analyzer/metrics/report/write_scope.h"
 #include "analyzer/model/intervals.h"
 #include "analyzer/verdict/host_code.h"
 #include "analyzer/verdict/verdict_text.h"
@@ -56,20 +57,15 @@ class Longest {
 
 class Witness {
  public:
-  Witness(const DeviceAnalysis& judged, const Savings& savings, std::string_view label)
+  Witness(const DeviceAnalysis& judged, const Savings& savings)
       : judged_(judged),
         rank_(*judged.rank),
         ops_(judged.device->ops),
         savings_(savings),
         span_{judged.steps.start_ns, judged.steps.steps.back().time.end} {
-    const std::vector<bool> used = StepsOfCause(judged, label);
-    for (std::size_t i = 0; i < used.size(); ++i) {
-      if (!used[i]) continue;
-      used_.push_back(judged.steps.steps[i].time);
-      sum_ += judged.causes.steps[i];
-      ++count_;
-    }
-    used_ = Merge(std::move(used_));
+    used_ = judged.steps.judged_times();
+    sum_ = judged.SumOf(IsJudged);
+    count_ = static_cast<double>(judged.steps.count_judged());
   }
 
   std::vector<EvidenceLine> For(const Decision& decision) {
@@ -544,24 +540,23 @@ class Witness {
           TypicalStep());
       return;
     }
-    std::string text = fmt::format("{} steps from {}{}, median {}, MAD {}", steps.steps.size(),
-                                   StepSourceName(steps.source),
-                                   steps.pattern.empty() ? "" : " '" + steps.pattern + "'",
-                                   FormatTime(steps.median_ns), FormatTime(steps.mad_ns));
+    std::string text =
+        fmt::format("{} steps from {}{}", steps.steps.size(), StepSourceName(steps.source),
+                    steps.pattern.empty() ? "" : " '" + steps.pattern + "'");
     for (const StepKind kind : kStepKinds) {
       const auto count = std::count(judged_.kinds.begin(), judged_.kinds.end(), kind);
       if (kind != StepKind::kRegular && count > 0)
         text += fmt::format("; {} {}", count, StepKindName(kind));
     }
+    text += fmt::format("; mean step {} over {}", FormatTime(steps.judged_mean_ns().value_or(0)),
+                        JudgedText(steps));
     Say(text, TypicalStep());
   }
 
   void Next(const Decision& decision) {
     if (decision.runner_up == nullptr || lines_.size() >= 5) return;
     const CauseSaving& next = *decision.runner_up;
-    Say(fmt::format("next: {} would save {} ({})",
-                    next.label == kHostWaitLabel ? "unrecorded host activity"
-                                                 : LabelOn(next.label, next.place),
+    Say(fmt::format("next: {} would save {} ({})", TitleOn(next.label, next.place),
                     PerStep(next.saved_ns * count_), Percent(next.saved_ns / savings_.step_ns)),
         PlaceOf(next));
   }
@@ -582,7 +577,7 @@ class Witness {
 
 std::vector<EvidenceLine> EvidenceFor(const DeviceAnalysis& judged, const Savings& savings,
                                       const Decision& decision) {
-  return Witness(judged, savings, decision.label).For(decision);
+  return Witness(judged, savings).For(decision);
 }
 
 }  // namespace traceinject

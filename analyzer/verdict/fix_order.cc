@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kMaxFixes = 4;  // nobody plans further ahead
 
-std::string NameOf(const CauseSaving& cause) { return LabelOn(cause.label, cause.place); }
+std::string NameOf(const CauseSaving& cause) { return TitleOn(cause.label, cause.place); }
 
 // What takes another time in both takes the shorter one.
 std::shared_ptr<const std::vector<OpLength>> Both(

@@ -66,8 +66,9 @@ TEST(FixOrderTest, ALoaderAndALossThatIsReadDependOnEachOther) {
   EXPECT_EQ(verdict.label(), "dataloader");
   ASSERT_EQ(verdict.interactions_size(), 1) << verdict.DebugString();
   EXPECT_EQ(verdict.interactions(0),
-            "the order matters: dataloader saves 17.06 ms now, and 0 ns once sync_bound is gone. "
-            "dataloader first, then sync_bound");
+            "the order matters: Data loading (dataloader) saves 17.06 ms now, and 0 ns once "
+            "Host-device synchronization (sync_bound) is gone. "
+            "Data loading (dataloader) first, then Host-device synchronization (sync_bound)");
   // Without the reads:
   plan.items_per_step = 0;
   TrainingPlan loaded = plan;
@@ -99,7 +100,7 @@ TEST(FixOrderTest, ALateRankIsAStepOfItsOwn) {
 // Of two findings between ranks, both may be about the same waits.
 TEST(FixOrderTest, OneFindingBetweenRanks) {
   const traceinject::Run run = RunOfRanks({{}, {}, {.work_ns = 14'000'000}, {}});
-  const RunAnalysis analysis = AnalyzeRun(run, {}, Depth::kCauses);
+  RunAnalysis analysis = AnalyzeRun(run, {}, Depth::kCauses);
   RankFindings found = FindBetweenRanks(analysis);
   ASSERT_EQ(found.ranks.findings_size(), 1);
   proto::RankFinding& other = *found.ranks.add_findings();

@@ -10,6 +10,7 @@
 
 #include "analyzer/common/units.h"
 #include "analyzer/verdict/decide.h"
+#include "analyzer/verdict/verdict_text.h"
 
 namespace traceinject {
 namespace {
@@ -25,15 +26,15 @@ std::vector<Statement> StatementsOf(const proto::Verdict& verdict) {
   const auto step_ns = static_cast<double>(verdict.step_ns());
   const double floor_ns = FloorOf(step_ns);
   if (verdict.has_saved_low_ns()) {
-    statements.push_back({fmt::format("that {} exceeds the reporting threshold", verdict.label()),
+    statements.push_back({fmt::format("that {} exceeds the reporting threshold", TitleOn(verdict)),
                           static_cast<double>(verdict.saved_low_ns()) - floor_ns});
     if (verdict.has_runner_up() && verdict.has_margin())
       statements.push_back(
-          {fmt::format("that {} comes before {}", verdict.label(), verdict.runner_up().label()),
+          {fmt::format("that {} comes before {}", TitleOn(verdict), TitleOn(verdict.runner_up())),
            verdict.margin() * step_ns});
   } else if (verdict.label() == "compute_bound" && verdict.savings_size() > 0) {
     const proto::Saving& largest = verdict.savings(0);
-    statements.push_back({fmt::format("that {} is below the reporting threshold", largest.label()),
+    statements.push_back({fmt::format("that {} is below the reporting threshold", TitleOn(largest)),
                           floor_ns - static_cast<double>(largest.saved_low_ns())});
   }
   return statements;

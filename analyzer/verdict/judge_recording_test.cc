@@ -32,7 +32,10 @@ std::string Conclusion(Report report) {
 TEST(JudgeRecordingTest, AMarginThatIsSmallerMayHaveBeenDecided) {
   const std::string text = Conclusion(Named(40 * kMs, 0.02, kMs, 3 * kMs));
   EXPECT_NE(text.find("may have changed"), std::string::npos) << text;
-  EXPECT_NE(text.find("dataloader comes before launch_bound"), std::string::npos) << text;
+  EXPECT_NE(
+      text.find("Data loading (dataloader) comes before CPU-bound kernel launches (launch_bound)"),
+      std::string::npos)
+      << text;
 }
 
 TEST(JudgeRecordingTest, WhatMayHaveBeenDecidedIsDoubted) {
@@ -64,7 +67,11 @@ TEST(JudgeRecordingTest, AGainOfRecordingCountsLikeALoss) {
 TEST(JudgeRecordingTest, LargerMarginsStand) {
   const std::string text = Conclusion(Named(40 * kMs, 0.2, kMs, 3 * kMs));
   EXPECT_NE(text.find("does not affect"), std::string::npos) << text;
-  EXPECT_NE(text.find("dataloader comes before launch_bound) is 20.00 ms"), std::string::npos)
+  EXPECT_NE(
+      text.find(
+          "Data loading (dataloader) comes before CPU-bound kernel launches (launch_bound)) is "
+          "20.00 ms"),
+      std::string::npos)
       << text;
 }
 
@@ -77,9 +84,10 @@ TEST(JudgeRecordingTest, WithoutALabelTheNextCauseCounts) {
   proto::Saving& next = *verdict.add_savings();
   next.set_label("comm_exposed");
   next.set_saved_low_ns(3 * kMs);
-  EXPECT_NE(
-      Conclusion(report).find("comm_exposed is below the reporting threshold rests on 2.000 ms"),
-      std::string::npos);
+  EXPECT_NE(Conclusion(report).find(
+                "Exposed communication (comm_exposed) is below the reporting threshold rests on "
+                "2.000 ms"),
+            std::string::npos);
   verdict.set_label("inconclusive");
   EXPECT_EQ(Conclusion(report), "");
 }

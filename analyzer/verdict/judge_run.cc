@@ -13,7 +13,7 @@ namespace {
 
 // Share of the steps in which the device waits for others or moves their data.
 double Exposed(const DeviceAnalysis& judged) {
-  const StepSplit sum = judged.SumOf(IsAfterWarmUp);
+  const StepSplit sum = judged.SumOf(IsJudged);
   return sum.partition.share(sum.partition.exposed_communication_ns +
                              sum.idle(IdleCause::kCommunication));
 }

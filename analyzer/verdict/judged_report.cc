@@ -7,6 +7,7 @@
 #include "analyzer/metrics/report/analyze_run.h"
 #include "analyzer/metrics/report/printable.h"
 #include "analyzer/metrics/report/report_code.h"
+#include "analyzer/metrics/report/write_scope.h"
 #include "analyzer/metrics/report/write_steps.h"
 #include "analyzer/verdict/judge_run.h"
 #include "analyzer/verdict/write_verdict.h"
@@ -24,6 +25,18 @@ void WriteJudgedCode(const RunAnalysis& analysis, const Judgement& judgement, Re
   }
 }
 
+// What happens now and then is spread over more steps than other causes.
+void JudgeStepsOfCause(const Judgement& judgement, RunAnalysis& analysis) {
+  const CauseSaving* const cause = judgement.decision.cause;
+  if (cause == nullptr || cause->finding != nullptr || !IsNowAndThen(cause->label)) return;
+  for (DeviceFigures& device : analysis.devices) {
+    if (device.steps.source == StepSource::kWindow) continue;
+    JudgeOtherSteps(device,
+                    &device == judgement.device ? cause->steps : StepsOfCause(device, cause->label),
+                    analysis.options);
+  }
+}
+
 }  // namespace
 
 Report BuildReportWithSteps(const Run& run, const ReportOptions& options) {
@@ -34,9 +47,26 @@ Report BuildReportWithSteps(const Run& run, const ReportOptions& options) {
   return report;
 }
 
-Report WriteReport(const RunAnalysis& analysis, const Judgement& judgement,
-                   const RankFindings& between) {
+Report BuildFiguresOfVerdict(const Run& run, const ReportOptions& options) {
+  if (options.all) return BuildReport(run, options);
+  RunAnalysis analysis = AnalyzeRun(run, options, Depth::kCauses);
+  const RankFindings between = FindBetweenRanks(analysis);
+  const Judgement judgement = JudgeRun(analysis, between);
+  JudgeStepsOfCause(judgement, analysis);
   Report report = WriteFigures(analysis);
+  for (const DeviceFigures& found : analysis.devices) {
+    if (&found == judgement.device) WriteScope(analysis, found, report);
+  }
+  MakePrintable(report);
+  return report;
+}
+
+Report WriteReport(RunAnalysis& analysis, const Judgement& judgement, const RankFindings& between) {
+  JudgeStepsOfCause(judgement, analysis);
+  Report report = WriteFigures(analysis);
+  for (const DeviceFigures& found : analysis.devices) {
+    if (&found == judgement.device) WriteScope(analysis, found, report);
+  }
   WriteSteps(analysis, report);
   WriteVerdict(analysis, judgement, between.ranks, report);
   AddRankFindings(between, report);

@@ -13,16 +13,20 @@ namespace traceinject {
 
 struct DeviceAnalysis;
 struct Judgement;
+struct RunAnalysis;
 
 // BuildReport() with Report.steps. O(events log events).
 Report BuildReportWithSteps(const Run& run, const ReportOptions& options);
 
+// BuildReport() of the steps that the verdict judges. As long as BuildReportWithVerdict().
+Report BuildFiguresOfVerdict(const Run& run, const ReportOptions& options);
+
 // With steps, verdict, and findings between ranks. Never fails. O(scenarios * events log events).
 Report BuildReportWithVerdict(const Run& run, const ReportOptions& options);
 
-// The same of an analysis with causes, its verdict, and what is known between its ranks.
-Report WriteReport(const RunAnalysis& analysis, const Judgement& judgement,
-                   const RankFindings& between);
+// The same of an analysis with causes, its verdict, and what is known between its ranks. Its
+// figures become those of the steps that the verdict is about.
+Report WriteReport(RunAnalysis& analysis, const Judgement& judgement, const RankFindings& between);
 
 // Likewise, with what it was written from.
 struct JudgedReport {

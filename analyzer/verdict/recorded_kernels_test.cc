@@ -20,6 +20,7 @@ class RecordedKernelsTest : public testing::Test {
     ASSERT_TRUE(run.ok()) << run.error();
     ReportOptions options;
     options.top_kernels = 100;
+    options.all = true;
     report_ = BuildReport(run.value(), options);
   }
 

@@ -44,9 +44,8 @@ TEST(ReportedStepsTest, StepsOfAWindowKeepTheirNumbers) {
   const TimeNs begin = whole.steps(0).steps(6).start_ns() + RunOrigin(RunOf(rank)).value();
   rank.devices[0].ops.planned_gaps = {{0, begin}};
   ReportOptions options;
-  const auto first =
-      static_cast<std::size_t>(BuildReportWithVerdict(RunOf(rank), options).steps(0).first());
-  EXPECT_GT(first, 1u);
+  const std::int64_t first = BuildReportWithVerdict(RunOf(rank), options).steps(0).first();
+  EXPECT_GT(first, 1);
   options.steps = StepChoice{first + 1, first + 3};
   const Report part = BuildReportWithVerdict(RunOf(rank), options);
   ASSERT_EQ(part.steps_size(), 1) << part.notes(0);
@@ -141,14 +140,22 @@ TEST(ReportedStepsTest, RegularStepsAndThoseLeftOutAreAll) {
   plan.checkpoint_ns = 90'000'000;
   const Report report = ReportOn(plan);
   const proto::DeviceSteps& steps = report.steps(0);
-  ASSERT_EQ(steps.left_out_size(), 1);
-  EXPECT_EQ(steps.left_out(0).kind(), "checkpoint");
-  EXPECT_EQ(steps.left_out(0).count(), plan.steps / plan.checkpoint_every);
-  EXPECT_EQ(steps.regular() + steps.left_out(0).count(), steps.count());
+  // The verdict is about checkpoints: they are judged, in whole periods.
+  ASSERT_EQ(report.verdict().label(), "checkpoint");
+  std::int64_t left_out = 0, left_out_ns = 0;
+  for (const proto::LeftOutSteps& left : steps.left_out()) {
+    left_out += left.count();
+    left_out_ns += left.total_ns();
+  }
+  EXPECT_EQ(steps.judged() % plan.checkpoint_every, 0);
+  EXPECT_EQ(steps.judged() + left_out, steps.count());
+  EXPECT_EQ(steps.judged(), report.verdict().steps());
+  EXPECT_EQ(steps.judged_mean_ns(), report.verdict().step_ns());
+  EXPECT_EQ(report.run().partition().wall_ns(), steps.judged_sum().length_ns());
   std::int64_t all_ns = 0;
   for (const proto::StepSplit& step : steps.steps()) all_ns += step.length_ns();
   const proto::StepSplit& sum = steps.regular_sum();
-  EXPECT_EQ(sum.length_ns() + steps.left_out(0).total_ns(), all_ns);
+  EXPECT_EQ(steps.judged_sum().length_ns() + left_out_ns, all_ns);
   EXPECT_EQ(
       sum.compute_ns() + sum.exposed_communication_ns() + sum.exposed_copy_ns() + sum.idle_ns(),
       sum.length_ns());

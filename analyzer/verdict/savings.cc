@@ -25,10 +25,6 @@ constexpr double kShownRecording = 0.005;
 // A launch cannot cost so many times what it costs elsewhere: what was measured is something else.
 constexpr double kMaxFitted = 4;
 
-bool IsNowAndThen(std::string_view label) {
-  return label == "checkpoint" || label == "gc_pause" || label == kHostWaitLabel;
-}
-
 struct Cause {
   std::string_view label;
   Scenario scenario;
@@ -297,6 +293,7 @@ class Estimator {
     saving.label = cause.label;
     saving.saved_ns = Mean(Chosen(costs.point, use));
     saving.step_ns = Mean(Chosen(lengths_, use));
+    saving.steps = use;
     saving.recording_ns = measured_ ? measured_->ns : Mean(Chosen(recording, use));
     saving.scenario = Unrecorded(cause.scenario);
     if (!costs.most.empty()) saving.most_ns = Mean(Chosen(costs.most, use));
@@ -348,6 +345,10 @@ class Estimator {
 
 }  // namespace
 
+bool IsNowAndThen(std::string_view label) {
+  return label == "checkpoint" || label == "gc_pause" || label == kHostWaitLabel;
+}
+
 double PinnedRate(const DeviceAnalysis& judged) {
   constexpr double kUnknown = 20;
   const auto link = LinkToAssume(*judged.device, judged.host_link);
@@ -355,7 +356,7 @@ double PinnedRate(const DeviceAnalysis& judged) {
 }
 
 std::vector<bool> StepsOfCause(const DeviceAnalysis& judged, std::string_view label) {
-  if (!IsNowAndThen(label)) return UsualSteps(judged.kinds);
+  if (!IsNowAndThen(label)) return UsualSteps(judged.kinds, judged.steps);
   std::vector<bool> use;
   for (const Step& step : judged.steps.steps) use.push_back(!step.warm_up);
   return use;

@@ -46,6 +46,8 @@ struct CauseSaving {
   std::vector<double> resampled;                 // means of the bootstrap, of the point estimate
   double step_ns = 0;                            // mean of the steps over which it is spread
   double recording_ns = 0;                       // of that, what recording added
+  // Those steps, as Steps::steps; empty, as of causes between ranks: the usual ones.
+  std::vector<bool> steps = {};
   // Of a cause of the device: how it is replayed without, and what it saves at most (kNoLimit).
   std::optional<Scenario> scenario = std::nullopt;
   double most_ns = kNoLimit;
@@ -78,6 +80,8 @@ double PinnedRate(const DeviceAnalysis& judged);
 // and the empty label, evaluation and checkpoints are left out, too, and what else is irregular if
 // it is isolated: fewer than three of them, so that they do not recur.
 std::vector<bool> StepsOfCause(const DeviceAnalysis& judged, std::string_view label);
+// Whether a cause is one of those that are spread over all of them.
+bool IsNowAndThen(std::string_view label);
 
 // As Replay::RunAll(): each of a few threads plays some of them side by side.
 std::vector<std::vector<TimeNs>> ReplayAll(const Replay& replay,

@@ -21,9 +21,9 @@ class Judged {
         found_(FindBetweenRanks(analysis_)) {}
 
   RankFindings& found() { return found_; }
-  proto::Verdict verdict() const { return JudgeAndWrite(analysis_, found_).verdict(); }
+  proto::Verdict verdict() { return JudgeAndWrite(analysis_, found_).verdict(); }
   // As if each rank had been recorded without the others.
-  proto::Verdict alone() const { return JudgeAndWrite(analysis_, {}).verdict(); }
+  proto::Verdict alone() { return JudgeAndWrite(analysis_, {}).verdict(); }
 
  private:
   traceinject::Run run_;
@@ -66,7 +66,7 @@ TEST(SkewCausesTest, DataThatOneRankWaitsForIsItsDataLoader) {
 
 // What its host does is not recorded, but that it alone does it is.
 TEST(SkewCausesTest, ARankWhoseHostIsAwayIsAStraggler) {
-  const Judged judgement({{}, {}, {.sleep_ns = 6 * kMs}, {}});
+  Judged judgement({{}, {}, {.sleep_ns = 6 * kMs}, {}});
   EXPECT_EQ(judgement.alone().label(), "inconclusive");
   const proto::Verdict verdict = judgement.verdict();
   EXPECT_EQ(verdict.label(), "straggler") << verdict.DebugString();
@@ -96,7 +96,7 @@ TEST(SkewCausesTest, WaitingInTurnIsImbalance) {
   std::vector<RankPlan> plans;
   for (int rank = 0; rank < 4; ++rank)
     plans.push_back({.more_ns = 4 * kMs, .every = 4, .first = rank});
-  const Judged judgement(plans);
+  Judged judgement(plans);
   const proto::Verdict alone = judgement.alone(), verdict = judgement.verdict();
   EXPECT_EQ(alone.label(), "comm_exposed") << alone.DebugString();
   EXPECT_EQ(verdict.label(), "imbalance") << verdict.DebugString();

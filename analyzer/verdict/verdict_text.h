@@ -27,10 +27,12 @@ std::string LabelOn(const Message& message) {
   return LabelOn(message.label(), message.place());
 }
 
-// "Data loading (dataloader) on rank 3", "Straggler on rank 3".
+// "Data loading (dataloader) on rank 3", "Straggler on rank 3". A cause that is never a verdict has
+// no id that anyone could use: "Unrecorded host activity".
 inline std::string TitleOn(std::string_view label, std::string_view place) {
   const std::string_view title = TitleOf(label);
   const bool is_label =
+      label == kHostWaitRow.id ||
       std::equal(title.begin(), title.end(), label.begin(), label.end(),
                  [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a - 'A' + 'a' : a) == b; });
   return LabelOn(is_label ? std::string(title) : fmt::format("{} ({})", title, label), place);
@@ -40,6 +42,30 @@ inline std::string TitleOn(std::string_view label, std::string_view place) {
 template <typename Message>
 std::string TitleOn(const Message& message) {
   return TitleOn(message.label(), message.place());
+}
+
+// "without it, the mean step of 72.91 ms would take 34.63 ms: saves 37.08 ms (95 % interval 35.13
+// ms to 38.67 ms), 50.9 %"; why there is no saving.
+inline std::string SavingSentence(const proto::Verdict& verdict) {
+  const char* const what = verdict.steps() > 0 ? "mean step" : "window";
+  if (verdict.has_saved_ns()) {
+    std::string text = fmt::format("without it, the {} of {} would take {}: saves {}", what,
+                                   FormatTime(verdict.step_ns()), FormatTime(verdict.new_step_ns()),
+                                   FormatTime(verdict.saved_ns()));
+    // One window has no interval.
+    if (verdict.saved_high_ns() > verdict.saved_low_ns())
+      text += fmt::format(" (95 % interval {} to {})", FormatTime(verdict.saved_low_ns()),
+                          FormatTime(verdict.saved_high_ns()));
+    text += ", " + FormatShare(verdict.saved_ns(), verdict.step_ns());
+    // Else the figures add up without it.
+    if (verdict.recording_ns() * 1000 > verdict.step_ns())
+      text +=
+          fmt::format("; the other {} are recording overhead", FormatTime(verdict.recording_ns()));
+    return text;
+  }
+  if (!verdict.abstained().empty()) return "no verdict: " + verdict.abstained();
+  return fmt::format("only faster kernels would save 5 % or more of the {} of {}", what,
+                     FormatTime(verdict.step_ns()));
 }
 
 // "DataLoader(num_workers=N), currently num_workers 0 -> 6"; where nothing better is known than
@@ -54,19 +80,15 @@ inline std::string SettingText(const proto::Lever& lever) {
   return text;
 }
 
-// "dataloader 41.20 ms -> 23.00 ms, then launch_bound -> 18.10 ms"; empty: there is one fix or
-// none.
+// "Data loading (dataloader) saves 18.20 ms, then CPU-bound kernel launches (launch_bound) 4.90 ms:
+// leaves 18.10 ms"; empty: there is one fix or none.
 inline std::string FixOrderText(const proto::Verdict& verdict) {
   if (verdict.fix_order_size() < 2) return {};
   std::string text;
-  for (const proto::FixStep& step : verdict.fix_order()) {
-    if (text.empty())
-      text = LabelOn(step) + " " + FormatTime(step.step_ns() + step.saved_ns());
-    else
-      text += ", then " + LabelOn(step);
-    text += " -> " + FormatTime(step.step_ns());
-  }
-  return text;
+  for (const proto::FixStep& step : verdict.fix_order())
+    text += (text.empty() ? TitleOn(step) + " saves " : ", then " + TitleOn(step) + " ") +
+            FormatTime(step.saved_ns());
+  return text + ": leaves " + FormatTime(verdict.fix_order(verdict.fix_order_size() - 1).step_ns());
 }
 
 }  // namespace traceinject

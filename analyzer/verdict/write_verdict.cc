@@ -126,9 +126,10 @@ void VerdictOf(const Judgement& judgement, const proto::Ranks& between, TimeNs o
   to.set_title(std::string(TitleOf(decision.label)));
   to.set_device(judged.label);
   to.set_steps_source(std::string(StepSourceName(judged.steps.source)));
-  to.set_steps(
-      judged.steps.source == StepSource::kWindow ? 0 : static_cast<std::int64_t>(savings.steps));
-  to.set_step_ns(Whole(savings.step_ns));
+  to.set_steps(judged.steps.source == StepSource::kWindow
+                   ? 0
+                   : static_cast<std::int64_t>(judged.steps.count_judged()));
+  to.set_step_ns(judged.steps.judged_mean_ns().value_or(Whole(savings.step_ns)));
   if (savings.recording_known) {
     to.set_recording_ns(Whole(savings.recording_ns));
     to.set_recording_low_ns(Whole(savings.recording_low_ns));

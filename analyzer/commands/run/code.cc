@@ -30,7 +30,7 @@ constexpr char kCodeExamples[] =
 
 FullTable BuildCode(const Run& run, const ReportOptions& options, CodeGrouping grouping,
                     Table (*table)(const proto::Report&)) {
-  FullTable full{BuildReportWithCode(run, options, grouping), "", {}, 0};
+  FullTable full{BuildReportWithCode(run, options, grouping), "", {}, 0, false};
   std::int64_t steps = 0;
   for (const proto::DeviceReport& device : full.report.devices()) steps += device.code_steps();
   full.table = table(full.report);

@@ -6,6 +6,7 @@
 #include "analyzer/common/units.h"
 #include "analyzer/report/layout/text_notation.h"
 #include "analyzer/report/tables/full_tables.h"
+#include "analyzer/verdict/judged_report.h"
 
 namespace traceinject {
 namespace {
@@ -22,7 +23,7 @@ constexpr char kCommExamples[] =
     "  analyze comm run.db --format csv -o comm.csv\n";
 
 FullTable BuildComm(const Run& run, const ReportOptions& options, std::optional<std::size_t>) {
-  FullTable full{BuildReport(run, options), "", {}, 0};
+  FullTable full{BuildFiguresOfVerdict(run, options), "", {}, 0};
   const proto::Nccl& nccl = full.report.run().nccl();
   full.summary = fmt::format(
       "{} on {}, {} of them linked to {}.{}{}", Plural(nccl.kernels(), "communication kernel"),

@@ -33,7 +33,7 @@ FullTable BuildDataSteps(const Run& run, const ReportOptions& options,
                          std::optional<std::size_t> enough) {
   ReportOptions how = options;
   how.step_rows = enough.value_or(std::numeric_limits<std::size_t>::max());
-  FullTable full{BuildReportWithSteps(run, how), "", {}, 0};
+  FullTable full{BuildReportWithSteps(run, how), "", {}, 0, false};
   full.summary = DataSummary(full.report);
   full.table = DataStepTable(full.report);
   full.rows = StepRowsThatThereAre(full.report);
@@ -49,11 +49,11 @@ FullTable Whole(Report report, Table (*table_of)(const Report& report)) {
 }
 
 FullTable BuildLoaders(const Run& run, const ReportOptions& options, std::optional<std::size_t>) {
-  return Whole(BuildReport(run, options), DataLoaderTable);
+  return Whole(BuildFiguresOfVerdict(run, options), DataLoaderTable);
 }
 
 FullTable BuildWorkers(const Run& run, const ReportOptions& options, std::optional<std::size_t>) {
-  return Whole(BuildReport(run, options), DataWorkerTable);
+  return Whole(BuildFiguresOfVerdict(run, options), DataWorkerTable);
 }
 
 constexpr char kDataExamples[] =

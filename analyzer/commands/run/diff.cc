@@ -21,7 +21,7 @@ constexpr char kDiffProgram[] = "analyze diff";
 constexpr char kDiffExamples[] =
     "Either run can be anything analyze report accepts. Times are for a mean step, so the runs may "
     "differ in\n"
-    "length. Regular steps are compared, and irregular ones if they recur. Intervals reflect how "
+    "length. The steps that the verdict of each run judges are compared. Intervals reflect how "
     "steps vary\n"
     "within these two recordings; variation between recordings of the same program is not "
     "included.\n\n"
@@ -82,6 +82,10 @@ int RunDiff(const std::vector<std::string>& arguments) {
   if (const int* exit_code = std::get_if<int>(&after)) return *exit_code;
   ComparedRun one = PrepareRun(std::get<Run>(before), options.run.report);
   ComparedRun other = PrepareRun(std::get<Run>(after), options.run.report);
+  for (const ComparedRun* side : {&one, &other}) {
+    if (LacksSteps(options.run.report, side->report))
+      return ExplainNoSteps(kDiffProgram, side->report);
+  }
   const auto text = RenderDiff(CompareRuns(one, other), options);
   if (!text.ok()) {
     fmt::print(stderr, "{}: {}\n", kDiffProgram, text.error());

@@ -126,6 +126,7 @@ int ExportCsv(const ExportOptions& options) {
   };
   if (const CsvTable* table = FindCsvTable(options.table)) {
     if (*table->flag != '\0') add({table->flag});
+    if (options.run.report.all) add({"--all"});
     add({"--format", "csv", "--limit", "0", "-o", options.run.output.c_str()});
     return table->run(arguments);
   }
@@ -193,6 +194,7 @@ void Describe(CLI::App& app, ExportOptions& options) {
   }
   app.add_option("--to", options.format, help)->check(CLI::IsMember(names));
   AddMfuOptions(app, options.run.report.mfu);
+  AddAllFlag(app, options.run.report);
   app.add_option("--table", options.table, "for csv: which table");
   AddOutput(app, options.run.output);
   app.add_flag("--no-progress", options.run.no_progress, "don't draw a progress bar");

@@ -9,6 +9,7 @@
 #include "analyzer/common/units.h"
 #include "analyzer/report/layout/text_notation.h"
 #include "analyzer/report/tables/full_tables.h"
+#include "analyzer/verdict/judged_report.h"
 
 namespace traceinject {
 namespace {
@@ -28,7 +29,7 @@ FullTable BuildGaps(const Run& run, const ReportOptions& options,
   ReportOptions how = options;
   how.longest_gaps = enough.value_or(std::numeric_limits<std::size_t>::max());
   how.gap_causes = true;
-  FullTable full{BuildReport(run, how), "", {}, 0};
+  FullTable full{BuildFiguresOfVerdict(run, how), "", {}, 0};
   full.table = GapTable(full.report);
   SortTable(full.table, *FindColumn(full.table.columns, "duration_ns"), false);
   full.rows = std::max<std::int64_t>(full.report.run().idle_causes().gap_count(),

@@ -28,9 +28,9 @@ constexpr char kGateExamples[] =
     "interval of\n"
     "the change excludes noise. The tolerance is a share of the baseline's step for times, "
     "percentage points for\n"
-    "shares, and a share of the figure itself for others. Regular steps are compared, and "
-    "irregular ones if they\n"
-    "recur; left_out_share limits the others.\n\n"
+    "shares, and a share of the figure itself for others. Compared are the steps that the verdict "
+    "of each run\n"
+    "judges; left_out_share limits the others.\n\n"
     "Examples:\n"
     "  analyze gate run.db --require 'gpu_busy >= 0.85' --require 'verdict != dataloader'\n"
     "  analyze gate run.db --baseline base.db --compare step_ms,exposed_comm_ms --tolerance 5\n"
@@ -65,19 +65,25 @@ void DescribeGate(CLI::App& app, GateCommand& options) {
   app.footer(kGateExamples);
   AddRunOptions(app, options.run);
   app.get_option("run")->required(false);
-  app.add_option("--require", options.required, "a condition; may be repeated")
-      ->type_name("CONDITION")
-      ->expected(1)
-      ->take_all();
+  std::vector<std::string> figures;
+  for (const Figure& figure : Figures()) figures.emplace_back(figure.name);
+  CLI::Option* const require =
+      app.add_option("--require", options.required, "a condition; may be repeated")
+          ->type_name("CONDITION")
+          ->expected(1)
+          ->take_all();
+  OfferWords(require, figures);
   app.add_option("--budget", options.budget, "a file of conditions, one per line")
       ->type_name("FILE");
   app.add_option("--baseline", options.baseline, "the run to compare with")->type_name("RUN");
-  app.add_option("--compare", options.compared,
-                 "with --baseline: figures that must not be worse (default step_ms)")
-      ->type_name("FIGURE,...")
-      ->delimiter(',')
-      ->expected(1)
-      ->take_all();
+  CLI::Option* const compare =
+      app.add_option("--compare", options.compared,
+                     "with --baseline: figures that must not be worse (default step_ms)")
+          ->type_name("FIGURE,...")
+          ->delimiter(',')
+          ->expected(1)
+          ->take_all();
+  OfferWords(compare, figures);
   app.add_option_function<std::string>(
          "--tolerance",
          [&options](const std::string& text) {
@@ -134,7 +140,7 @@ int BadUsage(const std::string& why) {
 
 int ListFigures(const RunOptions& options) {
   const PageStyle style = StyleOf(options);
-  TextPage page(style.color, style.width);
+  TextPage page(style.color, kMaxTextWidth);  // explanations stay whole
   WriteFigureList(page);
   return WriteOrExplain(kGateProgram, options.output, page.text());
 }
@@ -176,10 +182,13 @@ int RunGate(const std::vector<std::string>& arguments) {
   const auto loaded = LoadOrExplain(options.run);
   if (const int* exit_code = std::get_if<int>(&loaded)) return *exit_code;
   ComparedRun run = PrepareRun(std::get<Run>(loaded), options.run.report);
+  if (LacksSteps(options.run.report, run.report)) return ExplainNoSteps(kGateProgram, run.report);
   if (options.baseline.empty()) return Write(JudgeRun(run, nullptr, options.gate), options);
   const auto base = LoadOrExplain(OnlyPath(options.run, options.baseline));
   if (const int* exit_code = std::get_if<int>(&base)) return *exit_code;
   ComparedRun baseline = PrepareRun(std::get<Run>(base), options.run.report);
+  if (LacksSteps(options.run.report, baseline.report))
+    return ExplainNoSteps(kGateProgram, baseline.report);
   return Write(JudgeRun(run, &baseline, options.gate), options);
 }
 

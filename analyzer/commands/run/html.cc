@@ -36,6 +36,7 @@ int RunHtml(const std::vector<std::string>& arguments) {
       kHtmlProgram);
   app.footer(kHtmlExamples);
   AddRunOptions(app, options);
+  AddAllFlag(app, options.report);
   AddMfuOptions(app, options.report.mfu);
   if (const auto exit_code = ParseRunArguments(app, arguments, options)) return *exit_code;
   if (options.output == "-" && isatty(STDOUT_FILENO) == 1) {
@@ -46,6 +47,7 @@ int RunHtml(const std::vector<std::string>& arguments) {
   const auto run = LoadOrExplain(options);
   if (const int* exit_code = std::get_if<int>(&run)) return *exit_code;
   const JudgedReport found = BuildJudgedReport(std::get<Run>(run), ForPage(options.report));
+  if (LacksSteps(options.report, found.report)) return ExplainNoSteps(kHtmlProgram, found.report);
   return WriteOrExplain(kHtmlProgram, options.output, WriteHtml(found.report, found.ranks));
 }
 

@@ -8,6 +8,7 @@
 #include "analyzer/common/units.h"
 #include "analyzer/report/layout/text_notation.h"
 #include "analyzer/report/tables/full_tables.h"
+#include "analyzer/verdict/judged_report.h"
 
 namespace traceinject {
 namespace {
@@ -25,7 +26,7 @@ FullTable BuildKernels(const Run& run, const ReportOptions& options,
                        std::optional<std::size_t> enough) {
   ReportOptions how = options;
   how.top_kernels = enough.value_or(std::numeric_limits<std::size_t>::max());
-  FullTable full{BuildReport(run, how), "", {}, 0};
+  FullTable full{BuildFiguresOfVerdict(run, how), "", {}, 0};
   const proto::KernelTotals& totals = full.report.run().kernels();
   full.summary = fmt::format(
       "{} of {} on {}: {}, unclassified {}", Plural(totals.count(), "kernel"),

@@ -5,6 +5,7 @@
 #include "analyzer/commands/run/table_command.h"
 #include "analyzer/common/units.h"
 #include "analyzer/report/tables/full_tables.h"
+#include "analyzer/verdict/judged_report.h"
 
 namespace traceinject {
 namespace {
@@ -33,7 +34,7 @@ FullTable BuildMemory(const Run& run, const ReportOptions& options,
                       Table (*table_of)(const Report& report)) {
   ReportOptions how = options;
   how.memory = true;
-  FullTable full{BuildReport(run, how), "", {}, 0};
+  FullTable full{BuildFiguresOfVerdict(run, how), "", {}, 0};
   full.summary = Peaks(full.report);
   full.table = table_of(full.report);
   if (full.summary.empty() && full.table.rows.empty())

@@ -6,6 +6,7 @@
 #include "analyzer/common/units.h"
 #include "analyzer/report/layout/text_notation.h"
 #include "analyzer/report/tables/full_tables.h"
+#include "analyzer/verdict/judged_report.h"
 
 namespace traceinject {
 namespace {
@@ -42,7 +43,7 @@ std::string NvtxSummary(const Report& report) {
 FullTable BuildNvtx(const Run& run, const ReportOptions& options, std::optional<std::size_t>) {
   ReportOptions how = options;
   how.nvtx_ranges = true;
-  FullTable full{BuildReport(run, how), "", {}, 0};
+  FullTable full{BuildFiguresOfVerdict(run, how), "", {}, 0};
   full.summary = NvtxSummary(full.report);
   full.table = NvtxTable(full.report);
   full.rows = full.report.nvtx_ranges_size();

@@ -19,6 +19,9 @@ constexpr char kReportExamples[] =
     "Examples:\n"
     "  analyze run.db                                   the report; run.db also stands for "
     "run.rank*.db\n"
+    "  analyze run.db --full                            every section of it\n"
+    "  analyze run.db --full --all                      the same over the whole recording, "
+    "start-up included\n"
     "  analyze run.db --from 1.5s --to 2s               only this part of the run\n"
     "  analyze run.db --steps 10..20                    only these steps, numbered as in "
     "traceview\n"
@@ -32,15 +35,18 @@ constexpr char kReportExamples[] =
 struct ReportCommand {
   RunOptions run;
   std::string format = "text";
+  bool full = false;
 };
 
 void DescribeReport(CLI::App& app, ReportCommand& options) {
   app.footer(kReportExamples);
   AddRunOptions(app, options.run);
   ReportOptions& report = options.run.report;
+  AddAllFlag(app, report);
   app.add_option("--format", options.format, "text, json or pb (binary Protocol Buffers)")
       ->check(CLI::IsMember({"text", "json", "pb"}))
       ->capture_default_str();
+  app.add_flag("--full", options.full, "in text: every section, not the first screen alone");
   app.add_option("--top", report.top_kernels, "rows of each kernel table")
       ->check(WholeNumberFrom(0))
       ->capture_default_str();
@@ -54,6 +60,8 @@ Result<std::string> RenderReport(const Report& report, const ReportCommand& opti
   const PageStyle style = StyleOf(options.run);
   text.width = style.width;
   text.color = style.color;
+  text.full = options.full;
+  text.run = fmt::format("{}", fmt::join(options.run.paths, " "));
   return WriteText(report, text);
 }
 
@@ -70,8 +78,9 @@ int RunReport(const std::vector<std::string>& arguments) {
 
   const auto run = LoadOrExplain(options.run);
   if (const int* exit_code = std::get_if<int>(&run)) return *exit_code;
-  const auto text =
-      RenderReport(BuildReportWithVerdict(std::get<Run>(run), options.run.report), options);
+  const Report report = BuildReportWithVerdict(std::get<Run>(run), options.run.report);
+  if (LacksSteps(options.run.report, report)) return ExplainNoSteps(kReportProgram, report);
+  const auto text = RenderReport(report, options);
   if (!text.ok()) {
     fmt::print(stderr, "{}: {}\n", kReportProgram, text.error());
     return kUnreadable;

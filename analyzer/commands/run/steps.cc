@@ -40,7 +40,7 @@ FullTable BuildSteps(const Run& run, const ReportOptions& options,
                      std::optional<std::size_t> enough) {
   ReportOptions how = options;
   how.step_rows = enough.value_or(std::numeric_limits<std::size_t>::max());
-  FullTable full{BuildReportWithSteps(run, how), "", {}, 0};
+  FullTable full{BuildReportWithSteps(run, how), "", {}, 0, false};
   full.summary = StepsSummary(full.report);
   full.table = StepTable(full.report);
   full.rows = StepRowsThatThereAre(full.report);

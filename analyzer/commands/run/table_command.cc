@@ -51,6 +51,7 @@ void Describe(CLI::App& app, const TableCommand& command, TableOptions& options)
                   "{}",
                   ColumnHelp(command.columns), command.definitions, command.examples));
   AddRunOptions(app, options.run);
+  AddAllFlag(app, options.run.report);
   app.add_option("--rank", options.run.report.devices.rank, "only the process of this rank")
       ->check(WholeNumberFrom(0));
   app.add_option("--device", options.run.report.devices.ordinal,
@@ -86,12 +87,21 @@ std::vector<std::string> Notes(const Report& report) {
   return notes;
 }
 
+// "over 24 of 30 steps: 12..35; --all: over the whole recording".
+void WriteScope(const proto::Scope& scope, TextPage& page) {
+  if (scope.text().empty()) return;
+  const bool judged = scope.steps() > 0 && !scope.all();
+  page.Sentence(
+      fmt::format("over {}{}", scope.text(), judged ? "; --all: over the whole recording" : ""), 0);
+}
+
 std::string TextOf(const FullTable& full, std::int64_t left_out, const TableOptions& options) {
   const PageStyle style = StyleOf(options.run);
   TextPage page(style.color, style.width);
   // Sums over figures that are withheld would be wrong.
   const bool withheld = full.table.rows.empty() && !full.report.trust().withheld().empty();
   if (!full.summary.empty() && !withheld) page.Sentence(full.summary, 0);
+  if (full.judged && !withheld) WriteScope(full.report.scope(), page);
   if (full.table.rows.empty()) page.Sentence(withheld ? "no figures can be reported" : "no rows");
   WriteRows(full.table, left_out, options.rows, style.width, page);
   for (const std::string& note : Notes(full.report)) page.Sentence("note: " + note);
@@ -123,6 +133,8 @@ int RunTable(std::span<const TableCommand> tables, const std::vector<std::string
   FullTable full =
       command.build(std::get<Run>(run), options.run.report,
                     options.rows.own_order() ? options.rows.row_limit() : std::nullopt);
+  if (LacksSteps(options.run.report, full.report))
+    return ExplainNoSteps(command.program, full.report);
   const std::int64_t left_out = ChooseRows(full.table, full.rows, options.rows);
   return WriteOrExplain(command.program, options.run.output, RenderTable(full, left_out, options));
 }

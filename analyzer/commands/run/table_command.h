@@ -19,6 +19,7 @@ struct FullTable {
   std::string summary;    // a sentence above the table; empty: none
   Table table;            // in its own order
   std::int64_t rows = 0;  // that there are: more than the table has where fewer were asked for
+  bool judged = true;     // of the judged steps, unless --all asks for more
 };
 
 struct TableCommand {

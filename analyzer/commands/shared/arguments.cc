@@ -7,6 +7,8 @@
 #include <charconv>
 #include <cmath>
 #include <cstdio>
+#include <map>
+#include <utility>
 
 #include "analyzer/commands/shared/exit_code.h"
 #include "analyzer/common/text.h"
@@ -17,6 +19,7 @@ namespace {
 
 // Who sees the options instead (SeeOptions); null: they are read.
 thread_local const std::function<void(const CLI::App&)>* seer = nullptr;
+thread_local std::map<const CLI::Option*, std::vector<std::string>> offered;
 
 // "; did you mean --format?" for the first argument that looks like an option and is none.
 std::string Suggestion(const CLI::App& app, const std::vector<std::string>& arguments) {
@@ -59,8 +62,18 @@ std::optional<int> ParseArguments(CLI::App& app, const std::vector<std::string>&
 void SeeOptions(const std::function<void()>& command,
                 const std::function<void(const CLI::App&)>& see) {
   seer = &see;
+  offered.clear();
   command();
   seer = nullptr;
+}
+
+void OfferWords(const CLI::Option* option, std::vector<std::string> words) {
+  if (seer != nullptr) offered[option] = std::move(words);
+}
+
+std::vector<std::string> OfferedWords(const CLI::App& app, const std::string& name) {
+  const auto words = offered.find(app.get_option_no_throw(name));
+  return words == offered.end() ? std::vector<std::string>() : words->second;
 }
 
 CLI::Option* AddTime(CLI::App& app, const std::string& name, std::optional<std::int64_t>& time_ns,
@@ -118,11 +131,10 @@ Result<NumberRange> ParseNumberRange(std::string_view text) {
   const std::string_view rest(first_end, static_cast<std::size_t>(end - first_end));
   if (first_code == std::errc() && rest.starts_with("..")) {
     const auto [last_end, code] = std::from_chars(first_end + 2, end, range.last);
-    if (code == std::errc() && last_end == end && range.first >= 1 && range.last >= range.first)
-      return range;
+    if (code == std::errc() && last_end == end && range.last >= range.first) return range;
   }
-  return Error{fmt::format(
-      "'{}' is not a valid range; use numbers from 1, such as 10..20 (inclusive)", text)};
+  return Error{
+      fmt::format("'{}' is not a valid range; use step numbers such as 10..20 (inclusive)", text)};
 }
 
 CLI::Validator WholeNumberFrom(std::int64_t least) {

@@ -23,6 +23,12 @@ std::optional<int> ParseArguments(CLI::App& app, const std::vector<std::string>&
 void SeeOptions(const std::function<void()>& command,
                 const std::function<void(const CLI::App&)>& see);
 
+// Words that completion offers after an option whose values are too many for its help, or that take
+// more than a word. Forgotten by the next SeeOptions().
+void OfferWords(const CLI::Option* option, std::vector<std::string> words);
+// The words of an option, by one of its names; empty: none are offered.
+std::vector<std::string> OfferedWords(const CLI::App& app, const std::string& name);
+
 // A time option such as --from; the text is checked while parsing. `time_ns` must outlive the
 // parsing.
 CLI::Option* AddTime(CLI::App& app, const std::string& name, std::optional<std::int64_t>& time_ns,
@@ -34,9 +40,9 @@ CLI::Option* AddAmount(CLI::App& app, const std::string& name, std::optional<dou
                        const std::string& help);
 Result<double> ParseAmount(std::string_view text);
 
-// Numbers of steps as in "10..20", both included.
+// Numbers of steps as in "10..20", both included. A program may count its steps from 0.
 struct NumberRange {
-  std::size_t first = 1, last = 1;
+  std::int64_t first = 1, last = 1;
 };
 Result<NumberRange> ParseNumberRange(std::string_view text);
 

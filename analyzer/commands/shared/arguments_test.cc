@@ -69,11 +69,13 @@ TEST(Arguments, Amounts) {
 }
 
 TEST(Arguments, RangesOfNumbers) {
-  EXPECT_EQ(ParseNumberRange("10..20").value().first, 10U);
-  EXPECT_EQ(ParseNumberRange("10..20").value().last, 20U);
-  EXPECT_EQ(ParseNumberRange("7..7").value().last, 7U);
-  for (const char* bad : {"", "10", "0..4", "5..4", "-1..4", "1...4", "1..", "..4", "1..4x", "a..b",
-                          "1..99999999999999999999"})
+  EXPECT_EQ(ParseNumberRange("10..20").value().first, 10);
+  EXPECT_EQ(ParseNumberRange("10..20").value().last, 20);
+  EXPECT_EQ(ParseNumberRange("7..7").value().last, 7);
+  EXPECT_EQ(ParseNumberRange("0..4").value().first, 0) << "a program may count from 0";
+  EXPECT_EQ(ParseNumberRange("-10..4").value().first, -10) << "steps before the program's first";
+  for (const char* bad :
+       {"", "10", "5..4", "1...4", "1..", "..4", "1..4x", "a..b", "1..99999999999999999999"})
     EXPECT_FALSE(ParseNumberRange(bad).ok()) << bad;
 }
 

@@ -78,13 +78,17 @@ std::optional<std::size_t> RowOptions::row_limit() const {
 }
 
 void AddRowOptions(CLI::App& app, std::span<const TableColumn> columns, RowOptions& options) {
-  app.add_option_function<std::string>(
-         "--sort",
-         [columns, &options](const std::string& name) {
-           options.sort = ColumnOrThrow(columns, name, "--sort");
-         },
-         "sort by this column: amounts largest first; names, numbers and times smallest first")
-      ->type_name("COLUMN");
+  std::vector<std::string> names;
+  for (const TableColumn& column : columns) names.emplace_back(column.name);
+  OfferWords(
+      app.add_option_function<std::string>(
+             "--sort",
+             [columns, &options](const std::string& name) {
+               options.sort = ColumnOrThrow(columns, name, "--sort");
+             },
+             "sort by this column: amounts largest first; names, numbers and times smallest first")
+          ->type_name("COLUMN"),
+      std::move(names));
   app.add_flag("--reverse", options.reverse, "reverse the order");
   app.add_option_function<std::string>(
          "--filter",

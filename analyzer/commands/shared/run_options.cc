@@ -44,7 +44,8 @@ CLI::Option* AddSteps(CLI::App& app, RunOptions& options) {
             }
             options.report.steps = StepChoice{parsed.value().first, parsed.value().last};
           },
-          "analyze only these steps of each GPU, counted from 1 over the whole recording")
+          "analyze only these steps of each GPU, as the program numbers them in its NVTX ranges "
+          "(\"step 12\"), else counted from 1 over the whole recording")
       ->type_name("A..B");
 }
 
@@ -75,6 +76,18 @@ void AddRunOptions(CLI::App& app, RunOptions& options) {
   AddSteps(app, options)->excludes(from)->excludes(to);
   AddOutput(app, options.output);
   app.add_flag("--no-progress", options.no_progress, "draw no progress bar");
+}
+
+void AddAllFlag(CLI::App& app, ReportOptions& report) {
+  app.add_flag("--all", report.all,
+               "figures of the whole recording, start-up included, instead of the steps that the "
+               "verdict judges");
+}
+
+int ExplainNoSteps(const char* program, const Report& report) {
+  for (const std::string& note : report.notes()) fmt::print(stderr, "{}\n", note);
+  fmt::print(stderr, "{}: no GPU has the selected steps\n", program);
+  return kBadUsage;
 }
 
 RunOptions OnlyPath(RunOptions options, const std::string& path) {
@@ -121,9 +134,12 @@ PageStyle StyleFor(const std::string& output) {
 }
 
 PageStyle StyleOn(int descriptor) {
-  if (isatty(descriptor) != 1) return {kTextWidth, false};
-  return {std::min(TerminalColumns(descriptor).value_or(kTextWidth), kTextWidth),
-          std::getenv("NO_COLOR") == nullptr};
+  const bool terminal = isatty(descriptor) == 1;
+  std::optional<std::size_t> columns;
+  if (terminal) columns = TerminalColumns(descriptor);
+  if (!columns) columns = ColumnsAskedFor();
+  return {std::clamp(columns.value_or(kTextWidth), kMinTextWidth, kMaxTextWidth),
+          terminal && std::getenv("NO_COLOR") == nullptr};
 }
 
 }  // namespace traceinject

@@ -26,6 +26,16 @@ struct RunOptions {
 // The recordings, --from, --to, --steps, --step-regex, -o and --no-progress.
 void AddRunOptions(CLI::App& app, RunOptions& options);
 
+// --all, for commands whose figures are of judged steps.
+void AddAllFlag(CLI::App& app, ReportOptions& report);
+
+// Whether --steps left nothing to report on. Then ExplainNoSteps() says so on stderr, and gives the
+// exit code.
+inline bool LacksSteps(const ReportOptions& options, const Report& report) {
+  return options.steps.has_value() && report.devices().empty();
+}
+int ExplainNoSteps(const char* program, const Report& report);
+
 // The same options for the run of one path.
 RunOptions OnlyPath(RunOptions options, const std::string& path);
 

@@ -10,4 +10,7 @@ namespace traceinject {
 // terminal, or it does not report.
 std::optional<std::size_t> TerminalColumns(int descriptor);
 
+// By the variable COLUMNS, which shells and pagers set; empty: it is not set, or no number.
+std::optional<std::size_t> ColumnsAskedFor();
+
 }  // namespace traceinject

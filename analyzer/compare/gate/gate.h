@@ -24,8 +24,8 @@ struct GateOptions {
 std::string_view WhyNotCompared(const Figure& figure);
 
 // `baseline` null: there is none, and nothing is compared. Worse than the baseline is a figure
-// beyond the tolerance whose interval excludes noise. Both runs are changed by ChooseAlike(). Text
-// is printable.
+// beyond the tolerance whose interval excludes noise. Both runs are changed by ChooseSameGpu().
+// Text is printable.
 GateResult JudgeRun(ComparedRun& run, ComparedRun* baseline, const GateOptions& options);
 
 }  // namespace traceinject

@@ -62,8 +62,8 @@ std::string OtherSettings(const Comparison& comparison) {
 
 std::string LimitSentence(const Report& report) {
   const proto::Verdict& verdict = report.verdict();
-  if (!verdict.abstained().empty()) return "the verdict is " + LabelOn(verdict);
-  std::string text = fmt::format("the verdict is {}", LabelOn(verdict));
+  if (!verdict.abstained().empty()) return "the verdict is " + TitleOn(verdict);
+  std::string text = fmt::format("the verdict is {}", TitleOn(verdict));
   if (verdict.has_saved_ns())
     text += fmt::format(", which costs {} per step", FormatTime(verdict.saved_ns()));
   if (verdict.levers_size() > 0) text += "; try " + SettingText(verdict.levers(0));

@@ -64,11 +64,11 @@ TEST(GateTest, AFailureSaysValueLimitAndCause) {
   EXPECT_EQ(step.limit(), "<= 25.00 ms");
   EXPECT_TRUE(Says(step.reason(), ", not <= 25.00 ms"));
   EXPECT_EQ(result.conditions(1).reason(), "it is dataloader");
-  EXPECT_TRUE(Says(result.cause(), "the verdict is dataloader, which costs"));
+  EXPECT_TRUE(Says(result.cause(), "the verdict is Data loading (dataloader), which costs"));
   TextPage page(false);
   WriteGate(result, page);
   EXPECT_TRUE(Says(page.text(), "gate: FAILED, 2 conditions"));
-  EXPECT_TRUE(Says(page.text(), "cause: the verdict is dataloader"));
+  EXPECT_TRUE(Says(page.text(), "cause: the verdict is Data loading (dataloader)"));
 }
 
 TEST(GateTest, UnknownFiguresFailUnlessAllowed) {

@@ -76,7 +76,7 @@ TEST_F(LoadRunTest, ReadingIsBrokenOff) {
   options_.stop = &stop;
   const auto stopped = LoadRun({RankPath(0)}, options_);
   ASSERT_FALSE(stopped.ok());
-  EXPECT_NE(stopped.error().find("cancelled"), std::string::npos);
+  EXPECT_NE(stopped.error().find("canceled"), std::string::npos);
   stop = false;
   EXPECT_TRUE(LoadRun({RankPath(0)}, options_).ok());
 }

@@ -376,7 +376,7 @@ TEST_F(ReadRunDbTest, IsBrokenOff) {
   progress_.stop = true;
   const auto read = TryRead();
   ASSERT_FALSE(read.ok());
-  EXPECT_NE(read.error().find("cancelled"), std::string::npos);
+  EXPECT_NE(read.error().find("canceled"), std::string::npos);
 }
 
 }  // namespace

@@ -3,6 +3,6 @@
 
 namespace traceinject {
 
-Error Stopped(const std::string& path) { return Error{path + ": reading was cancelled"}; }
+Error Stopped(const std::string& path) { return Error{path + ": reading was canceled"}; }
 
 }  // namespace traceinject

@@ -22,6 +22,7 @@ namespace traceinject {
 using StepChooser = bool (*)(const Step&);
 inline bool IsAfterWarmUp(const Step& step) { return !step.warm_up; }
 inline bool IsRegular(const Step& step) { return step.regular(); }
+inline bool IsJudged(const Step& step) { return step.judged; }
 
 // It points into the run.
 struct DeviceAnalysis {

@@ -17,29 +17,29 @@ struct Part {
   TimeNs busy_ns;
 };
 
-std::vector<Part> PartsOf(const Device& device, Interval window) {
+std::vector<Part> PartsOf(const Device& device, const Intervals& windows) {
   std::vector<Part> parts;
   const std::vector<TimeNs>& time = device.samples.time;
-  for (std::size_t i = 0; i < time.size(); ++i) {
-    const TimeNs until = i + 1 < time.size() ? time[i + 1] : window.end;
-    const Interval part{std::max(time[i], window.start),
-                        std::min({until, time[i] + kLongestSampleNs, window.end})};
-    if (part.end > part.start) parts.push_back({i, part, 0});
+  for (const Interval& window : windows) {
+    const auto after = std::upper_bound(time.begin(), time.end(), window.start);
+    const auto first = static_cast<std::size_t>(after - time.begin());
+    for (std::size_t i = first == 0 ? 0 : first - 1; i < time.size() && time[i] < window.end; ++i) {
+      const TimeNs until = i + 1 < time.size() ? time[i + 1] : window.end;
+      const Interval part{std::max(time[i], window.start),
+                          std::min({until, time[i] + kLongestSampleNs, window.end})};
+      if (part.end > part.start) parts.push_back({i, part, 0});
+    }
   }
   return parts;
 }
 
-// The moments at which parts begin and end, and the window.
-std::vector<TimeNs> CutsOf(const std::vector<Part>& parts, Interval window) {
-  std::vector<TimeNs> cuts = {window.start};
-  const auto cut_at = [&cuts](TimeNs time) {
-    if (time > cuts.back()) cuts.push_back(time);
-  };
-  for (const Part& part : parts) {
-    cut_at(part.time.start);
-    cut_at(part.time.end);
-  }
-  cut_at(window.end);
+// The moments at which parts and windows begin and end.
+std::vector<TimeNs> CutsOf(const std::vector<Part>& parts, const Intervals& windows) {
+  std::vector<TimeNs> cuts;
+  for (const Part& part : parts) cuts.insert(cuts.end(), {part.time.start, part.time.end});
+  for (const Interval& window : windows) cuts.insert(cuts.end(), {window.start, window.end});
+  std::sort(cuts.begin(), cuts.end());
+  cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
   return cuts;
 }
 
@@ -183,9 +183,11 @@ std::optional<Telemetry> Summarize(const Device& device, Interval window,
   const DeviceSamples& samples = device.samples;
   if (parts.empty()) return std::nullopt;
   Telemetry found;
-  found.samples = static_cast<std::int64_t>(parts.size());
   Mean busy_clock;
+  std::size_t last = device.samples.size();
   for (const Part& part : parts) {
+    found.samples += part.row != last ? 1 : 0;
+    last = part.row;
     found.sampled_ns += part.time.end - part.time.start;
     found.busy_ns += part.busy_ns;
     const std::int32_t clock = samples.sm_clock_mhz[part.row];
@@ -204,18 +206,20 @@ std::optional<Telemetry> Summarize(const Device& device, Interval window,
 
 }  // namespace
 
-SweptDevice SweepDevice(const Device& device, Interval window) {
+SweptDevice SweepDevice(const Device& device, const Intervals& windows) {
   SweptDevice swept;
-  std::vector<Part> parts = PartsOf(device, window);
-  const std::vector<TimeNs> cuts = CutsOf(parts, window);
+  std::vector<Part> parts = PartsOf(device, windows);
+  const std::vector<TimeNs> cuts = CutsOf(parts, windows);
   const std::vector<Partition> between = PartitionBetween(device.ops, cuts);
-  for (const Partition& one : between) swept.partition += one;
+  for (std::size_t i = 0; i < between.size(); ++i) {
+    if (Contains(windows, cuts[i])) swept.partition += between[i];
+  }
   std::size_t cut = 0;
   for (Part& part : parts) {
     while (cuts[cut] < part.time.start) ++cut;
     part.busy_ns = between[cut].busy_ns();
   }
-  swept.telemetry = Summarize(device, window, parts);
+  swept.telemetry = Summarize(device, {windows.front().start, windows.back().end}, parts);
   return swept;
 }
 

@@ -75,8 +75,8 @@ struct SweptDevice {
   std::optional<Telemetry> telemetry;  // empty: nothing was sampled in the window
 };
 
-// Of the window, both by one sweep: what is busy time to the one is to the other.
-// O(samples + operations).
-SweptDevice SweepDevice(const Device& device, Interval window);
+// Of these windows together (at least one), both by one sweep: what is busy time to the one is to
+// the other. Of the links, from the first to the last. O(windows log samples + operations).
+SweptDevice SweepDevice(const Device& device, const Intervals& windows);
 
 }  // namespace traceinject

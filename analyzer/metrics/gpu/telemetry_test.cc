@@ -52,7 +52,7 @@ TEST_F(TelemetryTest, MeansAreOverTimeAndTheClockOverTheBusyTime) {
   Sample(400 * kMs, 1000, 0, 300'000);
   builder_.AddKernel(50 * kMs, 100 * kMs, "a");   // 50 ms at 1000 MHz
   builder_.AddKernel(150 * kMs, 300 * kMs, "b");  // 150 ms at 2000 MHz
-  const SweptDevice swept = SweepDevice(device(), {0, 500 * kMs});
+  const SweptDevice swept = SweepDevice(device(), {{0, 500 * kMs}});
   const auto& found = swept.telemetry;
   ASSERT_TRUE(found.has_value());
   EXPECT_EQ(found->samples, 3);
@@ -70,12 +70,12 @@ TEST_F(TelemetryTest, MeansAreOverTimeAndTheClockOverTheBusyTime) {
 TEST_F(TelemetryTest, AWindowCutsSamplesAndABreakIsNoKnowledge) {
   Sample(0, 1000);
   Sample(10'000 * kMs, 2000);
-  const SweptDevice swept = SweepDevice(device(), {1000 * kMs, 11'000 * kMs});
+  const SweptDevice swept = SweepDevice(device(), {{1000 * kMs, 11'000 * kMs}});
   const auto& found = swept.telemetry;
   ASSERT_TRUE(found.has_value());
   EXPECT_EQ(found->sampled_ns, (1000 + 1000) * kMs) << "of the first until 2 s";
   EXPECT_DOUBLE_EQ(found->sm_clock_mhz->mean, 1500);
-  EXPECT_FALSE(SweepDevice(device(), {3000 * kMs, 9000 * kMs}).telemetry.has_value());
+  EXPECT_FALSE(SweepDevice(device(), {{3000 * kMs, 9000 * kMs}}).telemetry.has_value());
 }
 
 TEST_F(TelemetryTest, ReasonsForALowerClockMayComeTogether) {
@@ -84,7 +84,7 @@ TEST_F(TelemetryTest, ReasonsForALowerClockMayComeTogether) {
   Sample(200 * kMs, 1000, 4 | 64);
   Sample(300 * kMs, 1000, -1);
   builder_.AddKernel(150 * kMs, 400 * kMs, "a");
-  const SweptDevice swept = SweepDevice(device(), {0, 400 * kMs});
+  const SweptDevice swept = SweepDevice(device(), {{0, 400 * kMs}});
   const auto& found = swept.telemetry;
   ASSERT_EQ(found->throttled.size(), 2U);
   EXPECT_EQ(found->throttled[0].reason, "power cap");
@@ -101,7 +101,7 @@ TEST_F(TelemetryTest, CountersOfTheDriverAreDifferences) {
   SlowSample(100 * kMs, 6'000'000, 7, 5);
   SlowSample(300 * kMs, 12'000'000, 9, 5);
   SlowSample(400 * kMs, 1'000, 0, 5);  // the driver began anew
-  const SweptDevice swept = SweepDevice(device(), kAll);
+  const SweptDevice swept = SweepDevice(device(), {kAll});
   const auto& found = swept.telemetry;
   EXPECT_EQ(found->pcie_generation, 5);
   EXPECT_EQ(found->pcie_width, 16);
@@ -120,10 +120,25 @@ TEST_F(TelemetryTest, ThePartitionIsThatOfTheWholeWindow) {
   builder_.AddKernel(50 * kMs, 100 * kMs, "a");
   builder_.AddKernel(150 * kMs, 300 * kMs, "b");
   const Interval window{20 * kMs, 290 * kMs};
-  const Partition swept = SweepDevice(device(), window).partition;
+  const Partition swept = SweepDevice(device(), {window}).partition;
   EXPECT_EQ(swept.wall_ns, 270 * kMs);
   EXPECT_EQ(swept.compute_ns, 190 * kMs);
   EXPECT_EQ(swept.idle_ns, PartitionOf(device().ops, window).idle_ns);
+}
+
+TEST_F(TelemetryTest, SeveralWindowsAreThoseAlone) {
+  for (TimeNs time = 0; time < 400; time += 100) Sample(time * kMs, time < 200 ? 1000 : 1400, 0, 0);
+  builder_.AddKernel(50 * kMs, 100 * kMs, "a");
+  builder_.AddKernel(150 * kMs, 300 * kMs, "b");
+  const SweptDevice swept = SweepDevice(device(), {{20 * kMs, 80 * kMs}, {250 * kMs, 350 * kMs}});
+  EXPECT_EQ(swept.partition.wall_ns, 160 * kMs);
+  EXPECT_EQ(swept.partition.compute_ns, 80 * kMs);
+  EXPECT_EQ(swept.partition.idle_ns, 80 * kMs);
+  ASSERT_TRUE(swept.telemetry.has_value());
+  EXPECT_EQ(swept.telemetry->samples, 3);
+  EXPECT_EQ(swept.telemetry->sampled_ns, 160 * kMs);
+  EXPECT_EQ(swept.telemetry->busy_ns, 80 * kMs);
+  EXPECT_DOUBLE_EQ(*swept.telemetry->busy_sm_clock_mhz, (30 * 1000.0 + 50 * 1400.0) / 80);
 }
 
 }  // namespace

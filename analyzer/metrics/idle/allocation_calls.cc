@@ -6,15 +6,14 @@
 
 namespace traceinject {
 
-void AllocationCounter::Add(const Rank& rank, Interval window) {
+void AllocationCounter::Add(const Rank& rank, const Intervals& windows) {
   std::unordered_map<std::uint64_t, std::int64_t> bytes_of;  // by correlation
   for (std::size_t i = 0; i < rank.memory.size(); ++i)
     bytes_of[rank.memory.correlation[i]] += rank.memory.bytes[i];
   for (std::size_t call = 0; call < rank.api.size(); ++call) {
     const ApiName& name = rank.api_names[rank.api.name[call]];
     const TimeNs start = rank.api.start[call], end = rank.api.end[call];
-    if (name.api_class != ApiClass::kAllocate || start < window.start || start >= window.end)
-      continue;
+    if (name.api_class != ApiClass::kAllocate || !Contains(windows, start)) continue;
     AllocationCalls& calls = by_api_[name.name];
     calls.api = name.name;
     ++calls.count;

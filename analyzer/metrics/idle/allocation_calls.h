@@ -24,9 +24,9 @@ struct AllocationCalls {
 // Adds up the calls of one or more processes.
 class AllocationCounter {
  public:
-  // Those that begin in the window. A call whose end is not known takes no time. O(calls + memory
+  // Those that begin in the windows. A call whose end is not known takes no time. O(calls + memory
   // operations).
-  void Add(const Rank& rank, Interval window);
+  void Add(const Rank& rank, const Intervals& windows);
   // By time, largest first.
   std::vector<AllocationCalls> Finish() const;
 

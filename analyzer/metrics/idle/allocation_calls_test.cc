@@ -22,8 +22,8 @@ TEST(AllocationCallsTest, ByFunctionLongestFirst) {
   builder.rank().api.result = {};
   for (const int result : {0, 0, 2, 0, 0, 0, 0}) builder.rank().api.result.push_back(result);
   AllocationCounter counter;
-  counter.Add(builder.rank(), {100, 1000});
-  counter.Add(builder.rank(), {100, 1000});  // another process like it
+  counter.Add(builder.rank(), {{100, 1000}});
+  counter.Add(builder.rank(), {{100, 1000}});  // another process like it
   const auto calls = counter.Finish();
   ASSERT_EQ(calls.size(), 2u);
   EXPECT_EQ(calls[0].api, "cudaFree");

@@ -44,15 +44,14 @@ struct Group {
 // of its kind: these ends are all that is needed to tell what runs at once.
 class Counter {
  public:
-  explicit Counter(Interval window) : window_(window) {}
-
-  void AddTransfer(const Key& key, const Transfer& transfer, Interval time) {
+  // `until`: where the window ends.
+  void AddTransfer(const Key& key, const Transfer& transfer, Interval time, TimeNs until) {
     Group& group = GroupOf(key);
     ++group.stats.count;
     group.stats.async_count += transfer.async ? 1 : 0;
     group.stats.bytes += transfer.bytes;
     group.stats.total_ns += time.end - time.start;
-    const TimeNs from = std::max(time.start, group.until), end = std::min(time.end, window_.end);
+    const TimeNs from = std::max(time.start, group.until), end = std::min(time.end, until);
     if (end <= from) return;
     group.stats.exposed_ns += end - std::clamp(busy_until_, from, end);
     group.until = end;
@@ -83,7 +82,6 @@ class Counter {
     return last_->second;
   }
 
-  const Interval window_;
   std::map<Key, Group> groups_;
   std::map<Key, Group>::iterator last_ = groups_.end();
   TimeNs copies_until_ = std::numeric_limits<TimeNs>::min();  // of all groups
@@ -108,16 +106,19 @@ std::optional<double> CopyStats::gb_per_s() const {
   return static_cast<double>(bytes) / static_cast<double>(total_ns);
 }
 
-std::vector<CopyStats> CountCopies(const Rank& rank, const GpuOps& ops, OpRange range,
-                                   Interval window) {
-  Counter counter(window);
-  for (std::size_t row = 0; row < range.end; ++row) {
-    const Interval time{ops.start[row], ops.end[row]};
-    if (!IsTransfer(ops, row)) {
-      counter.AddOther(time);
-    } else if (row >= range.begin) {
-      const Transfer& transfer = rank.transfers[ops.detail[row]];
-      counter.AddTransfer(KeyOf(ops.kind[row], transfer), transfer, time);
+std::vector<CopyStats> CountCopies(const Rank& rank, const GpuOps& ops, const OpRanges& ranges,
+                                   const Intervals& windows) {
+  Counter counter;
+  std::size_t row = 0;
+  for (std::size_t i = 0; i < ranges.size(); ++i) {
+    for (; row < ranges[i].end; ++row) {
+      const Interval time{ops.start[row], ops.end[row]};
+      if (!IsTransfer(ops, row)) {
+        counter.AddOther(time);
+      } else if (row >= ranges[i].begin) {
+        const Transfer& transfer = rank.transfers[ops.detail[row]];
+        counter.AddTransfer(KeyOf(ops.kind[row], transfer), transfer, time, windows[i].end);
+      }
     }
   }
   std::vector<CopyStats> list = counter.Finish();

@@ -29,9 +29,9 @@ struct CopyStats {
   std::optional<double> gb_per_s() const;
 };
 
-// Groups of one device, by time, largest first. O(n).
-std::vector<CopyStats> CountCopies(const Rank& rank, const GpuOps& ops, OpRange range,
-                                   Interval window);
+// Groups of one device, by time, largest first. `windows`: as many as ranges, in order. O(n).
+std::vector<CopyStats> CountCopies(const Rank& rank, const GpuOps& ops, const OpRanges& ranges,
+                                   const Intervals& windows);
 
 // The same groups summed over several devices.
 std::vector<CopyStats> MergeCopies(const std::vector<std::vector<CopyStats>>& devices);

@@ -24,7 +24,7 @@ TEST(CopiesTest, GroupsByDirectionAndMemory) {
   builder.AddCopy(120, 160, kPageable);  // exposed [150, 160)
   builder.AddMemset(300, 310, 64);
   const std::vector<CopyStats> copies =
-      CountCopies(builder.rank(), builder.ops(), {0, 5}, {0, 310});
+      CountCopies(builder.rank(), builder.ops(), {{0, 5}}, {{0, 310}});
   ASSERT_EQ(copies.size(), 3u);
   EXPECT_EQ(CopyKindName(copies[0].kind), "HtoD");
   EXPECT_EQ(MemoryKindName(copies[0].src_kind), "pinned");
@@ -45,7 +45,8 @@ TEST(CopiesTest, GroupsByDirectionAndMemory) {
 TEST(CopiesTest, ExposedTimeIsClippedToTheWindowButLengthIsWhole) {
   RankBuilder builder;
   builder.AddCopy(0, 100, kPinned);
-  const std::vector<CopyStats> copies = CountCopies(builder.rank(), builder.ops(), {0, 1}, {0, 40});
+  const std::vector<CopyStats> copies =
+      CountCopies(builder.rank(), builder.ops(), {{0, 1}}, {{0, 40}});
   EXPECT_EQ(copies[0].total_ns, 100);
   EXPECT_EQ(copies[0].exposed_ns, 40);
 }
@@ -73,7 +74,7 @@ TEST(CopiesTest, ExposedTimesOfManyOverlappingOperations) {
       std::erase_if(copies, [&](const Interval& one) { return one.start < window.start; });
       return Length(Subtract(Clip(Merge(copies), window), Merge(kernels)));
     };
-    for (const CopyStats& stats : CountCopies(builder.rank(), builder.ops(), range, window)) {
+    for (const CopyStats& stats : CountCopies(builder.rank(), builder.ops(), {range}, {window})) {
       EXPECT_EQ(stats.exposed_ns, exposed(stats.src_kind == kPinned.src_kind ? pinned : pageable));
     }
   }
@@ -82,14 +83,14 @@ TEST(CopiesTest, ExposedTimesOfManyOverlappingOperations) {
 TEST(CopiesTest, NoTimeNoRate) {
   RankBuilder builder;
   builder.AddCopy(5, 5, kPinned);
-  EXPECT_FALSE(CountCopies(builder.rank(), builder.ops(), {0, 1}, {0, 10})[0].gb_per_s());
+  EXPECT_FALSE(CountCopies(builder.rank(), builder.ops(), {{0, 1}}, {{0, 10}})[0].gb_per_s());
 }
 
 TEST(CopiesTest, DevicesAddUp) {
   RankBuilder builder;
   builder.AddCopy(0, 100, kPinned);
   builder.AddCopy(100, 120, kPageable);
-  const auto one = CountCopies(builder.rank(), builder.ops(), {0, 2}, {0, 120});
+  const auto one = CountCopies(builder.rank(), builder.ops(), {{0, 2}}, {{0, 120}});
   const std::vector<CopyStats> sum = MergeCopies({one, one, {}});
   ASSERT_EQ(sum.size(), 2u);
   EXPECT_EQ(sum[0].bytes, 2000);
@@ -101,7 +102,7 @@ TEST(CopiesTest, CopiesOfUnknownKindAreNoMemsets) {
   RankBuilder builder;
   builder.AddCopy(0, 100, {.bytes = 1'000});
   builder.AddMemset(100, 150, 64);
-  const auto copies = CountCopies(builder.rank(), builder.ops(), {0, 2}, {0, 150});
+  const auto copies = CountCopies(builder.rank(), builder.ops(), {{0, 2}}, {{0, 150}});
   ASSERT_EQ(copies.size(), 2u);
   EXPECT_FALSE(copies[0].is_memset);
   EXPECT_EQ(copies[0].bytes, 1'000);

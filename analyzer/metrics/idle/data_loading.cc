@@ -31,15 +31,17 @@ std::optional<std::int64_t> Growth(std::int64_t first, std::int64_t last) {
   return first >= 0 && last >= 0 ? std::optional(last - first) : std::nullopt;
 }
 
+// From the last sample before the window to the first one after it: they come seldom.
 std::vector<WorkerUse> UseOfWorkers(const Rank& rank, Interval window) {
   std::vector<WorkerUse> uses(rank.workers.size());
+  std::vector<bool> is_past(uses.size());
   std::vector<std::size_t> first(uses.size(), rank.worker_samples.size());
   const WorkerSamples& samples = rank.worker_samples;
   for (std::size_t row = 0; row < samples.size(); ++row) {
-    if (samples.time[row] < window.start || samples.time[row] > window.end) continue;
     const std::uint32_t worker = samples.worker[row];
-    if (worker >= uses.size()) continue;
-    if (first[worker] == samples.size()) {
+    if (worker >= uses.size() || is_past[worker]) continue;
+    is_past[worker] = samples.time[row] >= window.end;
+    if (first[worker] == samples.size() || samples.time[row] <= window.start) {
       first[worker] = row;
       continue;
     }

@@ -62,10 +62,12 @@ TEST(DataLoadingTest, LoadersAndTheirWorkers) {
   AddBatch(builder, 90, 130, 4);
   AddBatch(builder, 150, 160, 5);
   AddBatch(builder, 170, 175, 6, 1);
-  AddWorkerSample(builder, 80, 0, 5, 4, 4);  // before the window
+  AddWorkerSample(builder, 40, 0, 1, 4, 5);
+  AddWorkerSample(builder, 80, 0, 5, 4, 4);  // the last one before the window
   AddWorkerSample(builder, 110, 0, 20, 4, 3);
   AddWorkerSample(builder, 150, 0, 40, 4, 1);
-  AddWorkerSample(builder, 190, 0, 80, 6, 2);
+  AddWorkerSample(builder, 210, 0, 80, 6, 2);
+  AddWorkerSample(builder, 250, 0, 99, 6, 5);
   const auto uses = UseOfLoaders(rank, {100, 200});
   ASSERT_EQ(uses.size(), 3u);
   EXPECT_EQ(uses[0].loader, 0u);
@@ -74,10 +76,10 @@ TEST(DataLoadingTest, LoadersAndTheirWorkers) {
   EXPECT_EQ(uses[0].longest_ns, 30);
   EXPECT_EQ(uses[0].samples, 9);
   ASSERT_EQ(uses[0].workers.size(), 1u);  // the other one had ended
-  EXPECT_EQ(uses[0].workers[0].observed_ns, 80);
-  EXPECT_EQ(uses[0].workers[0].cpu_ns, 60);
-  EXPECT_EQ(uses[0].workers[0].looks, 10);
-  EXPECT_EQ(uses[0].workers[0].looks_disk, 3);
+  EXPECT_EQ(uses[0].workers[0].observed_ns, 130);
+  EXPECT_EQ(uses[0].workers[0].cpu_ns, 75);
+  EXPECT_EQ(uses[0].workers[0].looks, 14);
+  EXPECT_EQ(uses[0].workers[0].looks_disk, 6);
   EXPECT_EQ(uses[0].workers[0].read_bytes, std::nullopt);
   EXPECT_EQ(uses[1].loader, 1u);
   EXPECT_EQ(uses[1].samples, 6);

@@ -2,6 +2,7 @@
 #include "analyzer/metrics/idle/gaps.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "analyzer/metrics/idle/launch_latency.h"
 
@@ -82,13 +83,13 @@ IdleCauses& IdleCauses::operator+=(const IdleCauses& other) {
   return *this;
 }
 
-Gaps FindGaps(const GpuOps& ops, const ApiCalls& api, Interval window, std::size_t keep) {
+Gaps FindGaps(const GpuOps& ops, const ApiCalls& api, const Intervals& windows, std::size_t keep) {
   Collector collector(keep);
   const TimeNs usual_latency_ns = UsualLatency(api, ops);
   const auto add = [&](Interval time, std::uint32_t op) {
     collector.Add(Classify(ops, api, usual_latency_ns, time, op));
   };
-  TimeNs busy_until = window.start;
+  TimeNs busy_until = std::numeric_limits<TimeNs>::min();
   auto lost = ops.unrecorded.begin();
   // What ended an earlier gap than the operation did is not known.
   const auto pass_unrecorded = [&](TimeNs until) {
@@ -98,15 +99,17 @@ Gaps FindGaps(const GpuOps& ops, const ApiCalls& api, Interval window, std::size
     }
   };
   std::uint32_t row = 0;
-  for (; row < ops.size() && busy_until < window.end; ++row) {
-    pass_unrecorded(std::min(ops.start[row], window.end));
-    if (ops.start[row] > busy_until && busy_until < window.end) {
-      add({busy_until, std::min(ops.start[row], window.end)}, row);
+  for (const Interval& window : windows) {
+    busy_until = std::max(busy_until, window.start);
+    for (; row < ops.size() && ops.start[row] < window.end; ++row) {
+      pass_unrecorded(ops.start[row]);
+      if (ops.start[row] > busy_until) add({busy_until, ops.start[row]}, row);
+      busy_until = std::max(busy_until, ops.end[row]);
     }
-    busy_until = std::max(busy_until, ops.end[row]);
+    pass_unrecorded(window.end);
+    // The operation that ends it comes after the window.
+    if (busy_until < window.end) add({busy_until, window.end}, row < ops.size() ? row : kNone);
   }
-  pass_unrecorded(window.end);
-  if (busy_until < window.end) add({busy_until, window.end}, kNone);
   return collector.Finish();
 }
 

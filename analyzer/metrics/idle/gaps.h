@@ -46,7 +46,8 @@ struct Gaps {
   std::vector<Gap> longest;  // longest first, then by start
 };
 
-// Keeps the `keep` longest gaps. O(n log keep) time, O(keep) memory.
-Gaps FindGaps(const GpuOps& ops, const ApiCalls& api, Interval window, std::size_t keep);
+// Of these windows, each by itself. Keeps the `keep` longest gaps. O(n log keep) time, O(keep)
+// memory.
+Gaps FindGaps(const GpuOps& ops, const ApiCalls& api, const Intervals& windows, std::size_t keep);
 
 }  // namespace traceinject

@@ -29,7 +29,7 @@ RankBuilder EveryCause() {
 
 TEST(GapsTest, CausesAndTheirSums) {
   RankBuilder builder = EveryCause();
-  const Gaps gaps = FindGaps(builder.ops(), builder.rank().api, {0, 900}, 10);
+  const Gaps gaps = FindGaps(builder.ops(), builder.rank().api, {{0, 900}}, 10);
   ASSERT_EQ(gaps.longest.size(), 4u);
   EXPECT_EQ(gaps.causes.gap_count, 4);
   EXPECT_EQ(gaps.causes.host_late_ns, 70 + 20);
@@ -58,7 +58,7 @@ TEST(GapsTest, LaunchedBeforeTheGapAndStillOnItsWay) {
   builder.AddKernel(0, 2'000, "a", first);
   builder.AddKernel(6'000, 9'000, "b", on_its_way);
   builder.AddKernel(11'000, 12'000, "c", queued);
-  const Gaps gaps = FindGaps(builder.ops(), builder.rank().api, {0, 12'000}, 10);
+  const Gaps gaps = FindGaps(builder.ops(), builder.rank().api, {{0, 12'000}}, 10);
   ASSERT_EQ(gaps.longest.size(), 2u);
   EXPECT_EQ(gaps.longest[0].cause, GapCause::kLaunchLatency);
   EXPECT_EQ(gaps.longest[1].cause, GapCause::kQueued);
@@ -69,7 +69,7 @@ TEST(GapsTest, LaunchedBeforeTheGapAndStillOnItsWay) {
 
 TEST(GapsTest, WindowCutsGaps) {
   RankBuilder builder = EveryCause();
-  const Gaps gaps = FindGaps(builder.ops(), builder.rank().api, {150, 350}, 10);
+  const Gaps gaps = FindGaps(builder.ops(), builder.rank().api, {{150, 350}}, 10);
   ASSERT_EQ(gaps.longest.size(), 2u);
   EXPECT_EQ(gaps.longest[0].time, (Interval{150, 200}));
   EXPECT_EQ(gaps.longest[1].time, (Interval{300, 350}));
@@ -80,7 +80,7 @@ TEST(GapsTest, WindowCutsGaps) {
 
 TEST(GapsTest, NothingEndsTheLastGapOfAWindow) {
   RankBuilder builder = EveryCause();
-  const Gaps gaps = FindGaps(builder.ops(), builder.rank().api, {850, 1000}, 10);
+  const Gaps gaps = FindGaps(builder.ops(), builder.rank().api, {{850, 1000}}, 10);
   ASSERT_EQ(gaps.longest.size(), 1u);
   EXPECT_EQ(gaps.longest[0].time, (Interval{900, 1000}));
   EXPECT_EQ(gaps.longest[0].op, kNone);
@@ -91,13 +91,13 @@ TEST(GapsTest, OnlyTheLongestAreKept) {
   RankBuilder builder;
   for (TimeNs i = 0; i < 100; ++i)
     builder.AddKernel(i * 1000, i * 1000 + 500 - (i * 37) % 101, "k");
-  const Gaps all = FindGaps(builder.ops(), builder.rank().api, {0, 99'500}, 1000);
-  const Gaps few = FindGaps(builder.ops(), builder.rank().api, {0, 99'500}, 7);
+  const Gaps all = FindGaps(builder.ops(), builder.rank().api, {{0, 99'500}}, 1000);
+  const Gaps few = FindGaps(builder.ops(), builder.rank().api, {{0, 99'500}}, 7);
   ASSERT_EQ(few.longest.size(), 7u);
   EXPECT_EQ(few.causes.gap_count, all.causes.gap_count);
   for (std::size_t i = 0; i < few.longest.size(); ++i)
     EXPECT_EQ(few.longest[i].time, all.longest[i].time);
-  EXPECT_TRUE(FindGaps(builder.ops(), builder.rank().api, {0, 99'500}, 0).longest.empty());
+  EXPECT_TRUE(FindGaps(builder.ops(), builder.rank().api, {{0, 99'500}}, 0).longest.empty());
 }
 
 TEST(GapsTest, CausesAddUpToTheIdleTimeOfThePartition) {
@@ -115,9 +115,15 @@ TEST(GapsTest, CausesAddUpToTheIdleTimeOfThePartition) {
       start += pick(0, 25);
     }
     const Interval window{pick(-20, 50), pick(51, 400)};
-    const IdleCauses causes = FindGaps(builder.ops(), builder.rank().api, window, 3).causes;
+    const IdleCauses causes = FindGaps(builder.ops(), builder.rank().api, {window}, 3).causes;
     ASSERT_EQ(causes.host_late_ns + causes.launch_latency_ns + causes.queued_ns + causes.unknown_ns,
               PartitionOf(builder.ops(), window).idle_ns);
+    // Several windows, as they are between steps that do not count: nothing of what lies between.
+    const Interval later{window.end + pick(1, 60), window.end + pick(61, 200)};
+    const IdleCauses both = FindGaps(builder.ops(), builder.rank().api, {window, later}, 3).causes;
+    ASSERT_EQ(
+        both.host_late_ns + both.launch_latency_ns + both.queued_ns + both.unknown_ns,
+        PartitionOf(builder.ops(), window).idle_ns + PartitionOf(builder.ops(), later).idle_ns);
   }
 }
 

@@ -30,7 +30,7 @@ RankBuilder Gap900() {
 
 TEST(HostActivityTest, TellsWhatTheLaunchingThreadDid) {
   RankBuilder builder = Gap900();
-  const Gaps gaps = FindGaps(builder.ops(), builder.rank().api, {0, 1100}, 1);
+  const Gaps gaps = FindGaps(builder.ops(), builder.rank().api, {{0, 1100}}, 1);
   ASSERT_EQ(gaps.longest.size(), 1u);
   const std::vector<HostActivity> found =
       HostActivities(builder.rank(), {gaps.longest[0].time}).During(gaps.longest[0]);
@@ -63,7 +63,7 @@ TEST(HostActivityTest, OtherThreadsAreAskedWhenTheLaunchingOneWasSilent) {
   const std::uint32_t launch = builder.AddApi(500, 510, "cudaLaunchKernel", 1);
   builder.AddKernel(0, 20, "a");
   builder.AddKernel(600, 700, "b", launch);
-  const Gaps gaps = FindGaps(builder.ops(), builder.rank().api, {0, 700}, 1);
+  const Gaps gaps = FindGaps(builder.ops(), builder.rank().api, {{0, 700}}, 1);
   const std::vector<HostActivity> found =
       HostActivities(builder.rank(), {gaps.longest[0].time}).During(gaps.longest[0]);
   ASSERT_EQ(found.size(), 1u);
@@ -79,7 +79,7 @@ TEST(HostActivityTest, UnknownLaunchesAreSaidToBeUnknown) {
   RankBuilder builder;
   builder.AddKernel(0, 20, "a");
   builder.AddKernel(600, 700, "b");
-  const Gaps gaps = FindGaps(builder.ops(), builder.rank().api, {0, 800}, 2);
+  const Gaps gaps = FindGaps(builder.ops(), builder.rank().api, {{0, 800}}, 2);
   const HostActivities activities(builder.rank(), {gaps.longest[0].time});
   EXPECT_TRUE(activities.During(gaps.longest[0]).empty());
   EXPECT_EQ(DescribeGap(builder.rank(), gaps.longest[0], {}),
@@ -92,7 +92,7 @@ TEST(HostActivityTest, SilenceIsSaidToBeSilence) {
   RankBuilder builder;
   builder.AddKernel(0, 20, "a");
   builder.AddKernel(600, 700, "b", builder.AddApi(500, 510, "cudaLaunchKernel"));
-  const Gaps gaps = FindGaps(builder.ops(), builder.rank().api, {0, 700}, 1);
+  const Gaps gaps = FindGaps(builder.ops(), builder.rank().api, {{0, 700}}, 1);
   EXPECT_NE(
       DescribeGap(builder.rank(), gaps.longest[0],
                   HostActivities(builder.rank(), {gaps.longest[0].time}).During(gaps.longest[0]))
@@ -104,7 +104,7 @@ TEST(HostActivityTest, AnOperationOnItsWayIsSaidToBe) {
   RankBuilder builder;
   builder.AddKernel(0, 2'000, "a");
   builder.AddKernel(6'000, 7'000, "b", builder.AddApi(1'000, 3'000, "cudaLaunchKernel"));
-  const Gaps gaps = FindGaps(builder.ops(), builder.rank().api, {0, 7'000}, 1);
+  const Gaps gaps = FindGaps(builder.ops(), builder.rank().api, {{0, 7'000}}, 1);
   EXPECT_EQ(DescribeGap(builder.rank(), gaps.longest[0], {}),
             "launch latency: cudaLaunchKernel on thread 100 (python) began 1.000 us before the "
             "gap, and the operation had not started yet; host: no CUDA call, NVTX range or NCCL "

@@ -45,14 +45,14 @@ TimeNs TimeInCalls(const Rank& rank, const std::unordered_set<std::uint64_t>& co
 
 }  // namespace
 
-MemoryCalls CountMemoryCalls(const Rank& rank, int ordinal, Interval window) {
+MemoryCalls CountMemoryCalls(const Rank& rank, int ordinal, const Intervals& windows) {
   const MemoryOperations& memory = rank.memory;
   MemoryCalls found;
   Held held;
   std::unordered_set<std::uint64_t> correlations;
   for (std::size_t i = 0; i < memory.size(); ++i) {
-    if (memory.device[i] != ordinal || memory.time[i] >= window.end) continue;
-    const bool inside = memory.time[i] >= window.start;
+    if (memory.device[i] != ordinal || memory.time[i] >= windows.back().end) continue;
+    const bool inside = Contains(windows, memory.time[i]);
     const bool on_device =
         memory.memory_kind[i] == kDeviceMemory || memory.memory_kind[i] == kManagedMemory;
     if (!on_device && memory.memory_kind[i] != kPinnedMemory) continue;

@@ -19,7 +19,7 @@ TEST(MemoryCalls, CountsTheWindowAndHoldsWhatWasAllocatedBefore) {
   builder.ReleaseMemory(5'000, 0xD);           // allocated before recording began
   builder.AddMemory(20'000, 900, 0xE);         // after the window
   builder.AddApi(6'000, 7'000, "cudaMalloc");  // of which no operation came
-  const MemoryCalls found = CountMemoryCalls(builder.rank(), 0, kWindow);
+  const MemoryCalls found = CountMemoryCalls(builder.rank(), 0, {kWindow});
   EXPECT_EQ(found.allocations, 2);
   EXPECT_EQ(found.releases, 2);
   EXPECT_EQ(found.allocated_bytes, 120);
@@ -34,19 +34,19 @@ TEST(MemoryCalls, PinnedMemoryAndOtherDevicesAreApart) {
   builder.rank().memory.memory_kind.back() = 2;
   builder.AddMemory(2'000, 60, 0xA);
   builder.rank().memory.device.back() = 1;
-  const MemoryCalls found = CountMemoryCalls(builder.rank(), 0, kWindow);
+  const MemoryCalls found = CountMemoryCalls(builder.rank(), 0, {kWindow});
   EXPECT_EQ(found.host_allocations, 1);
   EXPECT_EQ(found.host_bytes, 50);
   EXPECT_EQ(found.allocations, 0);
   EXPECT_EQ(found.peak_bytes, 0);
-  EXPECT_EQ(CountMemoryCalls(builder.rank(), 1, kWindow).peak_bytes, 60);
+  EXPECT_EQ(CountMemoryCalls(builder.rank(), 1, {kWindow}).peak_bytes, 60);
 }
 
 TEST(MemoryCalls, AnAddressThatComesAgainReplacesItself) {
   RankBuilder builder;
   builder.AddMemory(2'000, 50, 0xA);
   builder.AddMemory(3'000, 60, 0xA);
-  EXPECT_EQ(CountMemoryCalls(builder.rank(), 0, kWindow).peak_bytes, 60);
+  EXPECT_EQ(CountMemoryCalls(builder.rank(), 0, {kWindow}).peak_bytes, 60);
 }
 
 TEST(MemoryCalls, AreAddedUpButForThePeak) {

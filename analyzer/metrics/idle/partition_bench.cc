@@ -57,7 +57,7 @@ BENCHMARK(BM_Partition)->Unit(benchmark::kMillisecond);
 
 void BM_Gaps(benchmark::State& state) {
   const LongRun& run = Run(kOps);
-  for (auto _ : state) benchmark::DoNotOptimize(FindGaps(run.ops, run.api, run.window, 10));
+  for (auto _ : state) benchmark::DoNotOptimize(FindGaps(run.ops, run.api, {run.window}, 10));
   state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(kOps));
 }
 BENCHMARK(BM_Gaps)->Unit(benchmark::kMillisecond);

@@ -2,6 +2,7 @@
 #include "analyzer/metrics/idle/step_kinds.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "analyzer/metrics/idle/copies.h"
 #include "analyzer/metrics/steps/window.h"
@@ -176,6 +177,41 @@ class Namer {
   Work regular_;  // of a mean regular step
 };
 
+// Irregular steps recur if so many are, by spells or by steps, or if they cost so much.
+constexpr double kOften = 0.1, kManySteps = 0.25, kCostly = 0.05;
+constexpr double kMinDistance = 3;  // steps
+constexpr double kSteady = 0.1;     // of the distance
+
+// Whether rows of steps come at a steady distance; not those of one slow spell.
+bool IsSteady(const std::vector<std::size_t>& rows) {
+  const double distance =
+      static_cast<double>(rows.back() - rows.front()) / static_cast<double>(rows.size() - 1);
+  if (distance < kMinDistance) return false;
+  for (std::size_t i = 1; i < rows.size(); ++i) {
+    const double off = std::abs(static_cast<double>(rows[i] - rows[i - 1]) - distance);
+    if (off > std::max(1.0, kSteady * distance)) return false;
+  }
+  return true;
+}
+
+// Neighboring rows are one spell.
+std::size_t Spells(const std::vector<std::size_t>& rows) {
+  std::size_t spells = 0;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (i == 0 || rows[i] != rows[i - 1] + 1) ++spells;
+  }
+  return spells;
+}
+
+// By how much these steps are longer than usual ones, as a share of the time of all.
+double LongerBy(const std::vector<std::size_t>& rows, const Steps& steps) {
+  TimeNs all = 0, longer = 0;
+  for (const Step& step : steps.steps) all += step.warm_up ? 0 : step.length_ns();
+  for (const std::size_t row : rows)
+    longer += std::max<TimeNs>(0, steps.steps[row].length_ns() - steps.median_ns);
+  return all == 0 ? 0 : static_cast<double>(longer) / static_cast<double>(all);
+}
+
 }  // namespace
 
 std::string_view StepKindName(StepKind kind) {
@@ -202,17 +238,28 @@ std::vector<StepKind> KindsOfSteps(const Rank& rank, const Device& device, const
   return kinds;
 }
 
-bool IrregularRecur(const std::vector<StepKind>& kinds) {
-  return static_cast<std::size_t>(std::count(kinds.begin(), kinds.end(), StepKind::kIrregular)) >=
-         kRecurringSteps;
+bool IrregularRecur(const std::vector<StepKind>& kinds, const Steps& steps) {
+  std::vector<std::size_t> rows;
+  for (std::size_t row = 0; row < kinds.size(); ++row) {
+    if (kinds[row] == StepKind::kIrregular) rows.push_back(row);
+  }
+  if (rows.size() < kRecurringSteps) return false;
+  const auto all = static_cast<double>(kinds.size());
+  return static_cast<double>(rows.size()) >= kManySteps * all ||
+         static_cast<double>(Spells(rows)) >= kOften * all || IsSteady(rows) ||
+         LongerBy(rows, steps) >= kCostly;
 }
 
-std::vector<bool> UsualSteps(const std::vector<StepKind>& kinds) {
-  const bool recur = IrregularRecur(kinds);
+std::vector<bool> UsualSteps(const std::vector<StepKind>& kinds, const Steps& steps) {
+  const bool recur = IrregularRecur(kinds, steps);
   std::vector<bool> usual;
   for (const StepKind kind : kinds)
     usual.push_back(kind == StepKind::kRegular || (recur && kind == StepKind::kIrregular));
   return usual;
+}
+
+void JudgeSteps(const std::vector<bool>& judged, Steps& steps) {
+  for (std::size_t i = 0; i < judged.size(); ++i) steps.steps[i].judged = judged[i];
 }
 
 }  // namespace traceinject

@@ -36,14 +36,20 @@ std::string_view StepKindName(StepKind kind);
 // nothing where all steps are regular.
 std::vector<StepKind> KindsOfSteps(const Rank& rank, const Device& device, const Steps& steps);
 
-// So many irregular steps are no accident: with four workers every fourth step may wait for data.
+// Fewer irregular steps are an accident.
 inline constexpr std::size_t kRecurringSteps = 3;
 
-// Whether irregular steps recur, and count like regular ones.
-bool IrregularRecur(const std::vector<StepKind>& kinds);
+// Whether irregular steps are the program's own, and count like regular ones: at least three, at a
+// steady distance (with four workers every fourth step may wait for data), or in spells that come
+// as often as every tenth step, or a quarter of all, or so long that they cost as much as a verdict
+// counts. Fewer, and those of a slow spell, say more about the machine.
+bool IrregularRecur(const std::vector<StepKind>& kinds, const Steps& steps);
 
 // The steps that a verdict is of, unless it is about what happens now and then: the regular ones,
 // and irregular ones that recur.
-std::vector<bool> UsualSteps(const std::vector<StepKind>& kinds);
+std::vector<bool> UsualSteps(const std::vector<StepKind>& kinds, const Steps& steps);
+
+// Figures are of these steps from now on. `judged`: as steps.steps.
+void JudgeSteps(const std::vector<bool>& judged, Steps& steps);
 
 }  // namespace traceinject

@@ -92,12 +92,11 @@ void LinkAll(const Rank& rank, const AttentionLinks& calls, std::vector<bool>& l
 }
 
 // `linked`: of which kernels were found so far.
-void CountWithoutKernels(const Rank& rank, const AttentionLinks& calls, Interval window,
+void CountWithoutKernels(const Rank& rank, const AttentionLinks& calls, const Intervals& windows,
                          std::vector<bool>& linked, AttentionCalls& to) {
   const Attentions& attentions = rank.attentions;
   const auto is_without = [&](std::size_t row) {
-    const TimeNs start = attentions.start[row];
-    return !linked[row] && start >= window.start && start < window.end;
+    return !linked[row] && Contains(windows, attentions.start[row]);
   };
   bool all_found = true;  // as usual: the rest need not be looked through
   for (std::size_t row = 0; row < attentions.size() && all_found; ++row)
@@ -153,12 +152,12 @@ AttentionCalls LinkedAttention(const Rank& rank, const Device& device, const Lib
 }
 
 AttentionCalls CountAttention(const Rank& rank, const Device& device, const LibraryCalls& calls,
-                              OpRange range, Interval window) {
+                              const OpRanges& ranges, const Intervals& windows) {
   AttentionCounter counter(rank, calls);
-  counter.Add(device.ops, range);
+  for (const OpRange& range : ranges) counter.Add(device.ops, range);
   AttentionCalls found = counter.Finish();
   if (IsFirstAtWork(rank, device))
-    CountWithoutKernels(rank, calls.attentions(), window, counter.linked(), found);
+    CountWithoutKernels(rank, calls.attentions(), windows, counter.linked(), found);
   return found;
 }
 

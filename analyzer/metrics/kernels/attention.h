@@ -52,9 +52,9 @@ struct AttentionCalls {
 AttentionCalls LinkedAttention(const Rank& rank, const Device& device, const LibraryCalls& calls,
                                const OpRanges& ranges);
 
-// The same of one range. Those without a kernel on any device count once a rank: with its first
-// device that did work, if they were called in the window.
+// The same. Those without a kernel on any device count once a rank: with its first device that did
+// work, if they were called in the windows.
 AttentionCalls CountAttention(const Rank& rank, const Device& device, const LibraryCalls& calls,
-                              OpRange range, Interval window);
+                              const OpRanges& ranges, const Intervals& windows);
 
 }  // namespace traceinject

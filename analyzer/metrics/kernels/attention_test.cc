@@ -30,8 +30,8 @@ constexpr double kBackwardFlops = 2.0 * 2 * 3 * 5 * 7 * (3 * 11 + 2 * 13);
 
 AttentionCalls Count(RankBuilder& builder, std::size_t device = 0) {
   const Device& of = builder.rank().devices[device];
-  return CountAttention(builder.rank(), of, LibraryCalls(builder.rank()), {0, of.ops.size()},
-                        {0, 1'000'000});
+  return CountAttention(builder.rank(), of, LibraryCalls(builder.rank()), {{0, of.ops.size()}},
+                        {{0, 1'000'000}});
 }
 
 TEST(Attention, FlopsOfACall) {
@@ -105,7 +105,7 @@ TEST(Attention, ACallThatMadeProductsIsCountedByThem) {
   EXPECT_EQ(found.unknown_ns, 0);
   const Device& device = builder.rank().devices[0];
   EXPECT_EQ(CountMatrixProducts(builder.rank(), device, LibraryCalls(builder.rank()),
-                                {0, device.ops.size()}, {0, 1'000'000})
+                                {{0, device.ops.size()}}, {{0, 1'000'000}})
                 .linked_calls,
             1);
 }

@@ -63,9 +63,9 @@ class Recording {
   std::vector<KernelFinding> Find() {
     const Device& device = builder_.rank().devices[0];
     KernelCounter counter;
-    counter.Add(builder_.rank(), device, {0, device.ops.size()},
+    counter.Add(builder_.rank(), device, {{0, device.ops.size()}},
                 MeasureKernelWork(builder_.rank(), device, LibraryCalls(builder_.rank()),
-                                  {0, device.ops.size()}));
+                                  {{0, device.ops.size()}}));
     return FindInKernels(builder_.rank(), device, counter.Finish(), products_);
   }
 
@@ -121,8 +121,8 @@ TEST(KernelFindings, WhatIsAboveTheIdealTimeIsAnUpperBound) {
   builder.AddKernel(1000, 101'000, name, launch);
   const Device& device = builder.rank().devices[0];
   KernelCounter counter;
-  counter.Add(builder.rank(), device, {0, 1},
-              MeasureKernelWork(builder.rank(), device, LibraryCalls(builder.rank()), {0, 1}));
+  counter.Add(builder.rank(), device, {{0, 1}},
+              MeasureKernelWork(builder.rank(), device, LibraryCalls(builder.rank()), {{0, 1}}));
   const auto findings = FindInKernels(builder.rank(), device, counter.Finish(), {});
   ASSERT_EQ(findings.size(), 1U);
   EXPECT_NEAR(*findings[0].above_ideal_ns, 100'000 - 2.0 * 1024 * 1024 * 1024 / 989e3 / 0.8, 1e-6);
@@ -173,8 +173,8 @@ TEST(KernelFindings, Fp32ThatACallAllowedInTf32IsNoFinding) {
   builder.AddKernel(1000, 2000, "ampere_sgemm_128x64_nn", launch);
   const Device& device = builder.rank().devices[0];
   KernelCounter counter;
-  counter.Add(builder.rank(), device, {0, 1},
-              MeasureKernelWork(builder.rank(), device, LibraryCalls(builder.rank()), {0, 1}));
+  counter.Add(builder.rank(), device, {{0, 1}},
+              MeasureKernelWork(builder.rank(), device, LibraryCalls(builder.rank()), {{0, 1}}));
   EXPECT_TRUE(FindInKernels(builder.rank(), device, counter.Finish(), {}).empty());
 }
 

@@ -149,23 +149,28 @@ class Measurement {
     }
   }
 
-  KernelWorks Measure(const LibraryCalls& calls, OpRange range) {
+  KernelWorks Measure(const LibraryCalls& calls, const OpRanges& ranges) {
     const GpuOps& ops = device_.ops;
     std::vector<KernelOfCall> of_products, of_attention;
+    std::size_t operations = 0;
+    for (const OpRange& range : ranges) operations += range.end - range.begin;
     // As a rule one of each computes.
-    of_products.reserve(std::min(rank_.gemms.size(), range.end - range.begin));
-    of_attention.reserve(std::min(rank_.attentions.size(), range.end - range.begin));
-    for (auto op = static_cast<std::uint32_t>(range.begin); op < range.end; ++op) {
-      if (ops.kind[op] != OpKind::kKernel || ops.launch[op] == kNone) continue;
+    of_products.reserve(std::min(rank_.gemms.size(), operations));
+    of_attention.reserve(std::min(rank_.attentions.size(), operations));
+    const auto add = [&](std::uint32_t op) {
+      if (ops.kind[op] != OpKind::kKernel || ops.launch[op] == kNone) return;
       const std::uint32_t product = calls.ProductOf(ops.launch[op]);
       if (product != kNone) {
         if (Computes(op, ops.kernel_class[op] == KernelClass::kGemm))
           of_products.emplace_back(product, op);
-        continue;
+        return;
       }
       const std::uint32_t call = calls.attentions().Of(ops.launch[op], ops.kernel_class[op]);
       if (call != kNone && Computes(op, AttentionLinks::IsAttention(ops.kernel_class[op])))
         of_attention.emplace_back(call, op);
+    };
+    for (const OpRange& range : ranges) {
+      for (auto op = static_cast<std::uint32_t>(range.begin); op < range.end; ++op) add(op);
     }
     ForEachCall(of_products, [this](std::uint32_t call, const Kernels& by) {
       const std::uint32_t first = FirstOfCall(rank_.gemms, call);
@@ -342,9 +347,9 @@ std::optional<double> KernelWork::time_above_ideal_ns() const {
 }
 
 KernelWorks MeasureKernelWork(const Rank& rank, const Device& device, const LibraryCalls& calls,
-                              OpRange range) {
+                              const OpRanges& ranges) {
   if (rank.gemms.size() + rank.attentions.size() == 0) return {};
-  return Measurement(rank, device).Measure(calls, range);
+  return Measurement(rank, device).Measure(calls, ranges);
 }
 
 }  // namespace traceinject

@@ -64,8 +64,8 @@ using KernelWorks =
 KernelWork WorkOfProduct(const Rank& rank, const GpuSpec* spec, const GemmShape& shape,
                          const KernelTraits& traits);
 
-// Of the kernels in the range. O(calls + operations log operations).
+// Of the kernels in the ranges. O(calls + operations log operations).
 KernelWorks MeasureKernelWork(const Rank& rank, const Device& device, const LibraryCalls& calls,
-                              OpRange range);
+                              const OpRanges& ranges);
 
 }  // namespace traceinject

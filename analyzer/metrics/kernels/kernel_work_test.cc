@@ -60,7 +60,7 @@ void AddAttentionCall(RankBuilder& builder, TimeNs at, TimeNs ns, const Attentio
 KernelWork WorkOf(RankBuilder& builder, std::string_view name) {
   const Device& device = builder.rank().devices[0];
   for (const auto& [id, work] : MeasureKernelWork(
-           builder.rank(), device, LibraryCalls(builder.rank()), {0, device.ops.size()})) {
+           builder.rank(), device, LibraryCalls(builder.rank()), {{0, device.ops.size()}})) {
     if (builder.rank().string(id) == name) return work;
   }
   return {};
@@ -109,8 +109,8 @@ TEST(KernelWorkTest, TheTypeOfTheCallBeatsThatOfTheName) {
   EXPECT_EQ(WorkOf(builder, kNvjet).dtype, "fp16");
   KernelCounter counter;
   const Device& device = builder.rank().devices[0];
-  counter.Add(builder.rank(), device, {0, 1},
-              MeasureKernelWork(builder.rank(), device, LibraryCalls(builder.rank()), {0, 1}));
+  counter.Add(builder.rank(), device, {{0, 1}},
+              MeasureKernelWork(builder.rank(), device, LibraryCalls(builder.rank()), {{0, 1}}));
   EXPECT_EQ(counter.Finish().kernels[0].dtype(), "fp16");
 }
 

@@ -37,18 +37,20 @@ void KernelCounter::Count(ByName& entry, const ByShape& of) {
   }
 }
 
-void KernelCounter::Add(const Rank& rank, const Device& device, OpRange range,
+void KernelCounter::Add(const Rank& rank, const Device& device, const OpRanges& ranges,
                         const KernelWorks& works) {
   const GpuOps& ops = device.ops;
   std::vector<Sums> by_shape(rank.shapes.size());
-  for (std::size_t row = range.begin; row < range.end; ++row) {
-    if (ops.kind[row] != OpKind::kKernel) continue;
-    Sums& sums = by_shape[ops.detail[row]];
-    const TimeNs duration = ops.end[row] - ops.start[row];
-    ++sums.count;
-    sums.total_ns += duration;
-    sums.min_ns = std::min(sums.min_ns, duration);
-    sums.max_ns = std::max(sums.max_ns, duration);
+  for (const OpRange& range : ranges) {
+    for (std::size_t row = range.begin; row < range.end; ++row) {
+      if (ops.kind[row] != OpKind::kKernel) continue;
+      Sums& sums = by_shape[ops.detail[row]];
+      const TimeNs duration = ops.end[row] - ops.start[row];
+      ++sums.count;
+      sums.total_ns += duration;
+      sums.min_ns = std::min(sums.min_ns, duration);
+      sums.max_ns = std::max(sums.max_ns, duration);
+    }
   }
   for (std::size_t i = 0; i < by_shape.size(); ++i) {
     const Sums& sums = by_shape[i];

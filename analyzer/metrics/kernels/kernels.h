@@ -52,7 +52,8 @@ struct KernelTable {
 class KernelCounter {
  public:
   // O(operations + shapes of the process).
-  void Add(const Rank& rank, const Device& device, OpRange range, const KernelWorks& works = {});
+  void Add(const Rank& rank, const Device& device, const OpRanges& ranges,
+           const KernelWorks& works = {});
   // What another one counted. O(its names and shapes).
   void Add(const KernelCounter& other);
   // O(names log names).

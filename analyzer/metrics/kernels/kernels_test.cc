@@ -16,7 +16,7 @@ TEST(KernelsTest, SumsByNameAndClass) {
   builder.AddKernel(60, 65, "mystery");
   builder.AddCopy(65, 100, {.bytes = 1, .kind = 1});
   KernelCounter counter;
-  counter.Add(builder.rank(), builder.rank().devices[0], {0, 5});
+  counter.Add(builder.rank(), builder.rank().devices[0], {{0, 5}});
   const KernelTable table = counter.Finish();
   EXPECT_EQ(table.count, 4);
   EXPECT_EQ(table.total_ns, 65);
@@ -40,7 +40,7 @@ TEST(KernelsTest, UnclassifiedIsListedEvenIfThereIsNone) {
   RankBuilder builder;
   builder.AddKernel(0, 10, "ampere_sgemm_128x64_nn");
   KernelCounter counter;
-  counter.Add(builder.rank(), builder.rank().devices[0], {0, 1});
+  counter.Add(builder.rank(), builder.rank().devices[0], {{0, 1}});
   const KernelTable table = counter.Finish();
   ASSERT_EQ(table.classes.size(), 2u);
   EXPECT_EQ(table.classes[1].kernel_class, KernelClass::kOther);
@@ -54,8 +54,8 @@ TEST(KernelsTest, ProcessesAddUpByName) {
   b.AddKernel(0, 5, "y", kNone, 0, 2);
   b.AddKernel(5, 10, "y", kNone, 0, 3);
   KernelCounter counter;
-  counter.Add(a.rank(), a.rank().devices[0], {0, 2});
-  counter.Add(b.rank(), b.rank().devices[0], {0, 2});
+  counter.Add(a.rank(), a.rank().devices[0], {{0, 2}});
+  counter.Add(b.rank(), b.rank().devices[0], {{0, 2}});
   const KernelTable table = counter.Finish();
   ASSERT_EQ(table.kernels.size(), 2u);
   EXPECT_EQ(table.kernels[0].name, "y");
@@ -71,7 +71,7 @@ TEST(KernelsTest, OnlyTheRangeCounts) {
   builder.AddKernel(0, 10, "x");
   builder.AddKernel(20, 50, "x");
   KernelCounter counter;
-  counter.Add(builder.rank(), builder.rank().devices[0], {1, 2});
+  counter.Add(builder.rank(), builder.rank().devices[0], {{1, 2}});
   EXPECT_EQ(counter.Finish().total_ns, 30);
   EXPECT_EQ(KernelCounter().Finish().count, 0);
 }

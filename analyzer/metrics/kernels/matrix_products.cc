@@ -83,16 +83,15 @@ class ProductCounter {
   std::vector<bool> linked_;
 };
 
-// Those called in the window of which no device has an operation. `linked`: of which kernels were
+// Those called in the windows of which no device has an operation. `linked`: of which kernels were
 // found so far.
-std::int64_t CountWithoutKernels(const Rank& rank, const LibraryCalls& calls, Interval window,
-                                 std::vector<bool>& linked) {
+std::int64_t CountWithoutKernels(const Rank& rank, const LibraryCalls& calls,
+                                 const Intervals& windows, std::vector<bool>& linked) {
   const Gemms& gemms = rank.gemms;
   const auto count = [&] {
     std::int64_t without = 0;
     for (std::size_t row = 0; row < gemms.size(); ++row) {
-      const bool inside = gemms.start[row] >= window.start && gemms.start[row] < window.end;
-      without += !linked[row] && inside ? 1 : 0;
+      without += !linked[row] && Contains(windows, gemms.start[row]) ? 1 : 0;
     }
     return without;
   };
@@ -149,12 +148,13 @@ MatrixProducts LinkedMatrixProducts(const Rank& rank, const Device& device,
 }
 
 MatrixProducts CountMatrixProducts(const Rank& rank, const Device& device,
-                                   const LibraryCalls& calls, OpRange range, Interval window) {
+                                   const LibraryCalls& calls, const OpRanges& ranges,
+                                   const Intervals& windows) {
   ProductCounter counter(rank, calls);
-  counter.Add(device.ops, range);
+  for (const OpRange& range : ranges) counter.Add(device.ops, range);
   MatrixProducts products = counter.Finish(rank);
   if (IsFirstAtWork(rank, device))
-    products.calls += CountWithoutKernels(rank, calls, window, counter.linked());
+    products.calls += CountWithoutKernels(rank, calls, windows, counter.linked());
   return products;
 }
 

@@ -54,10 +54,11 @@ struct MatrixProducts {
 MatrixProducts LinkedMatrixProducts(const Rank& rank, const Device& device,
                                     const LibraryCalls& calls, const OpRanges& ranges);
 
-// The same of one range. Those without a kernel on any device count as calls, once a rank: with its
-// first device that did work, if they were called in the window.
+// The same. Those without a kernel on any device count as calls, once a rank: with its first device
+// that did work, if they were called in the windows.
 MatrixProducts CountMatrixProducts(const Rank& rank, const Device& device,
-                                   const LibraryCalls& calls, OpRange range, Interval window);
+                                   const LibraryCalls& calls, const OpRanges& ranges,
+                                   const Intervals& windows);
 
 // Sums by function and shape.
 MatrixProducts MergeMatrixProducts(const std::vector<MatrixProducts>& parts);

@@ -24,7 +24,7 @@ GemmShape Shape(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t bat
 MatrixProducts Count(RankBuilder& builder) {
   const Device& device = builder.rank().devices[0];
   return CountMatrixProducts(builder.rank(), device, LibraryCalls(builder.rank()),
-                             {0, device.ops.size()}, {0, 1'000'000});
+                             {{0, device.ops.size()}}, {{0, 1'000'000}});
 }
 
 TEST(MatrixProducts, FlopsOfAShape) {
@@ -102,8 +102,9 @@ TEST(MatrixProducts, CallsWithoutKernelsCountOnce) {
   EXPECT_EQ(Count(builder).calls, 1);
   EXPECT_EQ(Count(builder).linked_calls, 0);
   const Device& other = builder.rank().devices[second];
-  const MatrixProducts on_other = CountMatrixProducts(
-      builder.rank(), other, LibraryCalls(builder.rank()), {0, other.ops.size()}, {0, 1'000'000});
+  const MatrixProducts on_other =
+      CountMatrixProducts(builder.rank(), other, LibraryCalls(builder.rank()),
+                          {{0, other.ops.size()}}, {{0, 1'000'000}});
   EXPECT_EQ(on_other.calls, 1);
   EXPECT_EQ(on_other.linked_calls, 1);
 }

@@ -76,8 +76,8 @@ std::optional<Interval> GpuTimeOf(const Rank& rank, Interval host) {
   return span;
 }
 
-// The regular steps of a device.
-struct RegularSteps {
+// The judged steps of a device.
+struct JudgedSteps {
   std::int64_t count = 0;
   TimeNs time_ns = 0;
   std::string source;
@@ -88,30 +88,30 @@ struct RegularSteps {
 // Of the device with the longest ones, as the steps of a job take the same time on all: what others
 // wait for it may lie outside of theirs. `told`: only those that the program told of; without,
 // those found in its work, which may be parts of steps. Empty: no device has three.
-std::optional<RegularSteps> SlowestSteps(const std::vector<MfuDevice>& devices, bool told) {
-  std::optional<RegularSteps> slowest;
+std::optional<JudgedSteps> SlowestSteps(const std::vector<MfuDevice>& devices, bool told) {
+  std::optional<JudgedSteps> slowest;
   for (const MfuDevice& at : devices) {
     const Steps& found = *at.steps;
     const bool is_told = found.source == StepSource::kMarks || found.source == StepSource::kRanges;
     if (found.source == StepSource::kWindow || is_told != told) continue;
-    RegularSteps regular;
-    regular.count = static_cast<std::int64_t>(found.count_regular());
-    regular.time_ns = Length(found.regular_times());
-    if (regular.count == 0) continue;
-    regular.source = found.source == StepSource::kRanges
-                         ? fmt::format("NVTX ranges {}", found.pattern)
-                         : std::string(StepSourceName(found.source));
-    if (const auto left = static_cast<std::int64_t>(found.steps.size()) - regular.count; left > 0)
-      regular.source += fmt::format("; {} warm-up or irregular left out", left);
-    if (!slowest || regular.mean_ns() > slowest->mean_ns()) slowest = std::move(regular);
+    JudgedSteps judged;
+    judged.count = static_cast<std::int64_t>(found.count_judged());
+    judged.time_ns = Length(found.judged_times());
+    if (judged.count == 0) continue;
+    judged.source = found.source == StepSource::kRanges
+                        ? fmt::format("NVTX ranges {}", found.pattern)
+                        : std::string(StepSourceName(found.source));
+    if (const auto left = static_cast<std::int64_t>(found.steps.size()) - judged.count; left > 0)
+      judged.source += fmt::format("; {} left out", left);
+    if (!slowest || judged.mean_ns() > slowest->mean_ns()) slowest = std::move(judged);
   }
   return slowest;
 }
 
-void SetRegular(RegularSteps regular, Mfu& mfu) {
-  mfu.steps = regular.count;
-  mfu.window_ns = regular.time_ns;
-  mfu.steps_source = std::move(regular.source);
+void TakeSteps(JudgedSteps judged, Mfu& mfu) {
+  mfu.steps = judged.count;
+  mfu.window_ns = judged.time_ns;
+  mfu.steps_source = std::move(judged.source);
 }
 
 // The number of steps and the time that they took on the GPUs.
@@ -123,8 +123,8 @@ Reason SetSteps(const Run& run, const std::vector<MfuDevice>& devices, Interval 
     mfu.steps_source = "as given";
     return std::nullopt;
   }
-  if (std::optional<RegularSteps> regular = SlowestSteps(devices, true)) {
-    SetRegular(std::move(*regular), mfu);
+  if (std::optional<JudgedSteps> judged = SlowestSteps(devices, true)) {
+    TakeSteps(std::move(*judged), mfu);
     return std::nullopt;
   }
   std::optional<StepCount> fewest;
@@ -138,11 +138,11 @@ Reason SetSteps(const Run& run, const std::vector<MfuDevice>& devices, Interval 
     if (!fewest || count->steps < fewest->steps) fewest = std::move(count);
   }
   if (!fewest) {
-    std::optional<RegularSteps> found = SlowestSteps(devices, false);
+    std::optional<JudgedSteps> found = SlowestSteps(devices, false);
     if (!found)
       return "the number of steps is unknown: none were found, and no NVTX range is named like a "
              "step; set it with --step-count";
-    SetRegular(std::move(*found), mfu);
+    TakeSteps(std::move(*found), mfu);
     return std::nullopt;
   }
   if (fewest->steps == 0) return fmt::format("no step ({}) in the window", fewest->pattern);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Model FLOPs utilization: flops_per_step x steps / (time x sum of the GPUs' peaks). Steps and time
-// are those of the regular steps (steps.h), where there are three or more: those that the program
+// are those of the judged steps (steps.h), where there are three or more: those that the program
 // told of by optimizer steps or NVTX ranges, else those found in its work. Of fewer ranges, the
 // time of the work launched in them; with a given number of steps, the window.
 //

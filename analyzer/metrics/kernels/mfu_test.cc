@@ -116,7 +116,7 @@ TEST(MfuTest, StepsThatWereFoundOtherwise) {
   const Used used(run.ranks[0], run.ranks[0].devices[0], all);
   const Mfu mfu = ComputeMfu(run, {used.device()}, all, all, {.flops_per_step = 49.45e12});
   EXPECT_EQ(mfu.steps, 5) << mfu.reason;
-  EXPECT_EQ(mfu.steps_source, "optimizer steps; 1 warm-up or irregular left out");
+  EXPECT_EQ(mfu.steps_source, "optimizer steps; 1 left out");
   EXPECT_EQ(mfu.window_ns, 500'000'000);
   EXPECT_NEAR(*mfu.percent, 50, 1e-9);
 }
@@ -144,7 +144,7 @@ TEST(MfuTest, RegularStepsAlone) {
   run.ranks.push_back(builder.rank());
   const Mfu mfu = Compute(run, {.flops_per_step = 0.989e12});
   EXPECT_EQ(mfu.steps, 10);
-  EXPECT_EQ(mfu.steps_source, "optimizer steps; 1 warm-up or irregular left out");
+  EXPECT_EQ(mfu.steps_source, "optimizer steps; 1 left out");
   EXPECT_EQ(mfu.window_ns, 100'000'000);
   EXPECT_NEAR(*mfu.percent, 10, 1e-9);
 }

@@ -99,13 +99,11 @@ std::optional<PeakDtype> PeakDtypeOf(const GemmShape& shape, std::string_view fu
 std::optional<StepFlops> FlopsOfSteps(const Rank& rank, const Device& device,
                                       const LibraryCalls& calls, const Steps& steps) {
   if (rank.gemms.size() + rank.attentions.size() == 0) return std::nullopt;
-  const auto count = static_cast<double>(steps.count_regular());
+  const auto count = static_cast<double>(steps.count_judged());
   if (steps.source == StepSource::kWindow || count == 0) return std::nullopt;
-  const Intervals regular = steps.regular_times();
-  OpRanges ranges;
-  for (const Interval& time : regular) ranges.push_back(StartingIn(device.ops, time));
-  const ByRate all = Count(rank, device, calls, ranges);
-  const auto time_ns = static_cast<double>(Length(regular));
+  const Intervals judged = steps.judged_times();
+  const ByRate all = Count(rank, device, calls, StartingIn(device.ops, judged));
+  const auto time_ns = static_cast<double>(Length(judged));
   StepFlops found;
   found.flops = all.total() / count;
   found.step_ns = time_ns / count;

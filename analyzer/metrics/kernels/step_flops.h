@@ -20,8 +20,8 @@
 namespace traceinject {
 
 struct StepFlops {
-  double flops = 0;    // of GEMMs and attention calls, a mean regular step
-  double step_ns = 0;  // a mean regular step from its start to the start of the next
+  double flops = 0;    // of GEMMs and attention calls, a mean judged step
+  double step_ns = 0;  // a mean judged step from its start to the start of the next
   // Sum over the types of (their operations / their dense peak rate) / step_ns. Empty: see reason.
   std::optional<double> peak_share = std::nullopt;
   std::string reason = {};
@@ -31,7 +31,7 @@ struct StepFlops {
 // cuBLAS leaves TF32 for fp32 to the mode of its handle, cuBLASLt to the compute type.
 std::optional<PeakDtype> PeakDtypeOf(const GemmShape& shape, std::string_view function);
 
-// Of products and calls whose kernels ran on the device in its regular steps: warm-up, evaluation
+// Of products and calls whose kernels ran on the device in its judged steps: warm-up, evaluation
 // and checkpoints would only blur what a step of training needs. Empty: no steps were found, or
 // neither was recorded. Above 100 % of the peak no share is given. O(n).
 std::optional<StepFlops> FlopsOfSteps(const Rank& rank, const Device& device,

@@ -381,19 +381,25 @@ bool WaitsForAllRanks(std::string_view function) {
          function == "AlltoAll";
 }
 
-CommKernels CountCommKernels(const Rank& rank, const GpuOps& ops, OpRange range) {
+CommKernels CountCommKernels(const Rank& rank, const GpuOps& ops, const OpRanges& ranges) {
   CommKernels count;
-  for (std::size_t row = range.begin; row < range.end; ++row) {
-    if (ops.kind[row] != OpKind::kKernel || ops.kernel_class[row] != KernelClass::kComm) continue;
-    ++(IsNccl(rank, ops, row) ? count.nccl : count.other);
+  for (const OpRange& range : ranges) {
+    for (std::size_t row = range.begin; row < range.end; ++row) {
+      if (ops.kind[row] != OpKind::kKernel || ops.kernel_class[row] != KernelClass::kComm) continue;
+      ++(IsNccl(rank, ops, row) ? count.nccl : count.other);
+    }
   }
   return count;
 }
 
-std::int64_t CountLinked(const NcclLinks& links, OpRange range) {
-  const auto first =
-      std::lower_bound(links.linked_rows.begin(), links.linked_rows.end(), range.begin);
-  return std::lower_bound(first, links.linked_rows.end(), range.end) - first;
+std::int64_t CountLinked(const NcclLinks& links, const OpRanges& ranges) {
+  std::int64_t count = 0;
+  for (const OpRange& range : ranges) {
+    const auto first =
+        std::lower_bound(links.linked_rows.begin(), links.linked_rows.end(), range.begin);
+    count += std::lower_bound(first, links.linked_rows.end(), range.end) - first;
+  }
+  return count;
 }
 
 }  // namespace traceinject

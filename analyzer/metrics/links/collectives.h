@@ -75,14 +75,14 @@ std::optional<double> BusFactor(std::string_view function, std::optional<int> n)
 // transfer.
 bool WaitsForAllRanks(std::string_view function);
 
-// Communication kernels by what is known of them, for the operations in the range. O(n).
+// Communication kernels by what is known of them, for the operations in the ranges. O(n).
 struct CommKernels {
   std::int64_t nccl = 0;
   std::int64_t other = 0;
 };
-CommKernels CountCommKernels(const Rank& rank, const GpuOps& ops, OpRange range);
+CommKernels CountCommKernels(const Rank& rank, const GpuOps& ops, const OpRanges& ranges);
 
-// Kernels joined to their calls, for the operations in the range. O(log n).
-std::int64_t CountLinked(const NcclLinks& links, OpRange range);
+// Kernels joined to their calls, for the operations in the ranges. O(ranges log n).
+std::int64_t CountLinked(const NcclLinks& links, const OpRanges& ranges);
 
 }  // namespace traceinject

@@ -257,7 +257,7 @@ TEST(CollectivesTest, KernelsOfOtherLibrariesAreCountedApart) {
   builder.AddKernel(0, 10, kAllReduce);
   builder.AddKernel(20, 30, "void multimem_all_reduce_kernel<float>(float*)");
   builder.AddKernel(40, 50, "gemm");
-  const CommKernels count = CountCommKernels(builder.rank(), builder.ops(), {0, 3});
+  const CommKernels count = CountCommKernels(builder.rank(), builder.ops(), {{0, 3}});
   EXPECT_EQ(count.nccl, 1);
   EXPECT_EQ(count.other, 1);
   EXPECT_EQ(LinkNccl(builder.rank(), builder.rank().devices[0]).launches.size(), 1u);

@@ -92,7 +92,7 @@ std::vector<NcclRow> SummarizeNccl(const std::vector<NcclSource>& sources, bool 
   std::map<Key, NcclRow> rows;
   for (const NcclSource& source : sources) {
     for (const NcclLaunch& launch : source.links->launches) {
-      if (launch.start < source.window.start || launch.start >= source.window.end) continue;
+      if (!Contains(source.windows, launch.start)) continue;
       const int bucket = BucketOf(launch.bytes);
       std::string communicator = by_communicator ? CommunicatorName(*source.rank, launch) : "";
       NcclRow& row = rows[{launch.function, launch.communicator_size, bucket, launch.calls > 0,

@@ -36,11 +36,11 @@ struct NcclRow {
   bool latency_bound() const { return bucket_low_bytes && *bucket_low_bytes < kLatencyBoundBytes; }
 };
 
-// Launches of one device, of which those count that start in the window.
+// Launches of one device, of which those count that start in the windows.
 struct NcclSource {
   const Rank* rank = nullptr;
   const NcclLinks* links = nullptr;
-  Interval window;
+  Intervals windows;
 };
 
 // By kernel time, largest first. O(launches log rows).

@@ -22,7 +22,7 @@ std::vector<NcclRow> Summarize(const std::vector<NcclLaunch>& launches,
                                Interval window = {0, 1000}) {
   const Rank rank;
   const NcclLinks links{launches};
-  return SummarizeNccl({{&rank, &links, window}});
+  return SummarizeNccl({{&rank, &links, {window}}});
 }
 
 TEST(NcclSummaryTest, BandwidthsOfAnAllReduceOverFourRanks) {
@@ -102,7 +102,7 @@ TEST(NcclSummaryTest, RowsByCommunicatorWhereAskedFor) {
   first.communicator = 0;
   second.communicator = 1;
   const NcclLinks links{{first, second, Launch("AllReduce", 4, 800, 2, 5)}};
-  const std::vector<NcclSource> sources = {{&rank, &links, {0, 1000}}};
+  const std::vector<NcclSource> sources = {{&rank, &links, {{0, 1000}}}};
   EXPECT_EQ(SummarizeNccl(sources).size(), 1u);
   const auto rows = SummarizeNccl(sources, true);
   ASSERT_EQ(rows.size(), 3u);

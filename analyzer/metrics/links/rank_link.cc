@@ -28,11 +28,11 @@ struct LargeOperations {
   std::set<std::uint32_t> communicators;
 };
 
-LargeOperations Collect(const NcclLinks& launches, Interval window) {
+LargeOperations Collect(const NcclLinks& launches, const Intervals& windows) {
   LargeOperations found;
   for (const NcclLaunch& launch : launches.launches) {
     const std::optional<double> factor = BusFactor(launch.function, launch.communicator_size);
-    const bool counts = launch.start >= window.start && launch.start < window.end &&
+    const bool counts = Contains(windows, launch.start) &&
                         launch.bytes.value_or(0) >= kLargeMessageBytes && factor &&
                         launch.communicator != kNone && launch.kernel_ns > 0 &&
                         WaitsForAllRanks(launch.function);
@@ -166,9 +166,9 @@ ExpectedLink LinkBetween(const LinkFacts& facts) {
 }
 
 std::optional<RankLink> FindRankLink(const Rank& rank, const Device& device,
-                                     const NcclLinks& launches, Interval window,
+                                     const NcclLinks& launches, const Intervals& windows,
                                      const std::optional<HostLink>& host) {
-  const LargeOperations large = Collect(launches, window);
+  const LargeOperations large = Collect(launches, windows);
   if (large.communicators.empty()) return std::nullopt;
   RankLink found;
   found.waiting_included = !large.transfer_known;

@@ -67,11 +67,12 @@ struct RankLink {
   }
 };
 
-// Of the launches that start in the window. The link is the slowest that NCCL's log tells for their
-// communicators; where it was not recorded, that which the links of the GPU and the number of hosts
-// leave. Empty: there is no large operation of known size and communicator. O(launches + links).
+// Of the launches that start in the windows. The link is the slowest that NCCL's log tells for
+// their communicators; where it was not recorded, that which the links of the GPU and the number of
+// hosts leave. Empty: there is no large operation of known size and communicator. O(launches +
+// links).
 std::optional<RankLink> FindRankLink(const Rank& rank, const Device& device,
-                                     const NcclLinks& launches, Interval window,
+                                     const NcclLinks& launches, const Intervals& windows,
                                      const std::optional<HostLink>& host);
 
 }  // namespace traceinject

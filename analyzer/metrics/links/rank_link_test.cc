@@ -50,7 +50,7 @@ std::optional<RankLink> Find(const Rank& rank, std::vector<NcclLaunch> launches,
                              const std::optional<HostLink>& host = kHost) {
   NcclLinks links;
   links.launches = std::move(launches);
-  return FindRankLink(rank, rank.devices[0], links, {0, 1000}, host);
+  return FindRankLink(rank, rank.devices[0], links, {{0, 1000}}, host);
 }
 
 TEST(RankLinkTest, LargeOperationsAgainstWhatNcclTold) {

@@ -227,14 +227,9 @@ Intervals TimesOfDataWaits(const std::vector<IdlePiece>& pieces, const Intervals
 PlaceScope ScopeOfPlaces(const DeviceAnalysis& judged) {
   const Steps& steps = judged.steps;
   PlaceScope scope{{}, 0};
-  const std::vector<bool> usual = UsualSteps(judged.kinds);
-  for (std::size_t i = 0; i < usual.size() && steps.source != StepSource::kWindow; ++i) {
-    if (!usual[i]) continue;
-    scope.times.push_back(steps.steps[i].time);
-    ++scope.steps;
-  }
+  if (steps.source != StepSource::kWindow)
+    scope = {steps.judged_times(), static_cast<double>(steps.count_judged())};
   if (scope.times.empty()) return {{{steps.start_ns, steps.steps.back().time.end}}, 1};
-  scope.times = Merge(std::move(scope.times));
   return scope;
 }
 

@@ -24,7 +24,7 @@ namespace traceinject {
 // takes 5 to 100 us an operation in Python.
 inline constexpr TimeNs kLongStretchNs = 500'000;
 
-// Of the usual steps together (UsualSteps); without steps, of the window.
+// Of the judged steps together; without steps, of the window.
 struct DevicePlaces {
   double steps = 1;
   std::array<TimeByPlace, kIdleCauses> idle;  // by IdleCause

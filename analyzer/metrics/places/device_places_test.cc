@@ -42,6 +42,7 @@ class DevicePlacesTest : public testing::Test {
     const Device& device = rank.devices.front();
     judged_ = FindStepsAndTimeline(rank, device, {{0, kSteps * 20 * kMs + 10'000}, false});
     judged_.kinds = KindsOfSteps(rank, device, judged_.steps);
+    JudgeSteps(UsualSteps(judged_.kinds, judged_.steps), judged_.steps);
     return FindDevicePlaces(judged_);
   }
   std::string Text(const PlaceTime& time) const {

@@ -32,6 +32,16 @@ Mfu MfuOf(const RunAnalysis& analysis) {
   return ComputeMfu(*analysis.run, used, span, window, how, options.pattern());
 }
 
+// Where launches are known wrongly, so is which operations belong to which step.
+void MeasureUncertain(RunAnalysis& analysis) {
+  for (DeviceFigures& device : analysis.devices) {
+    const TrustJudgement& trust = analysis.trust;
+    if (trust.Withheld(device.rank_index, Figures::kGapCauses) != nullptr ||
+        trust.WithholdsSteps(device.rank_index))
+      MeasureWhole(device, analysis.options);
+  }
+}
+
 }  // namespace
 
 RunAnalysis AnalyzeRun(const Run& run, const ReportOptions& options, Depth depth) {
@@ -57,6 +67,7 @@ RunAnalysis AnalyzeRun(const Run& run, const ReportOptions& options, Depth depth
   JoinRate join;
   for (const DeviceFigures& device : found.devices) join += device.join;
   found.trust = JudgeTrust(run, trusted);
+  if (!options.all) MeasureUncertain(found);
   found.health = JudgeHealth(run, join, found.trust);
   return found;
 }

@@ -10,6 +10,7 @@
 #include "analyzer/metrics/report/printable.h"
 #include "analyzer/metrics/report/report_writer.h"
 #include "analyzer/metrics/report/withhold.h"
+#include "analyzer/metrics/report/write_scope.h"
 
 namespace traceinject {
 namespace {
@@ -37,6 +38,7 @@ Report WriteFigures(const RunAnalysis& analysis) {
   if (IsStopped(options.stop)) return report;
   const ReportWriter writer(*analysis.run, options, analysis.origin_ns());
   writer.Sources(report);
+  if (!analysis.devices.empty()) WriteScope(analysis, analysis.devices.front(), report);
   WriteDevices(analysis, writer, report);
   if (IsStopped(options.stop)) return report;
   writer.RunSums(analysis.devices, *report.mutable_run());

@@ -41,68 +41,93 @@ struct ChosenPart {
   std::optional<StepCuts> cuts = std::nullopt;
 };
 
-// Empty if it was stopped.
-std::optional<DeviceFigures> Analyze(const Rank& rank, const Device& device,
-                                     const LibraryCalls& calls, const ChosenPart& chosen,
-                                     const ReportOptions& options, Depth depth) {
-  const Window& window = chosen.window;
-  const bool with_causes = depth == Depth::kCauses;
-  DeviceFigures found;
-  found.rank = &rank;
-  found.device = &device;
-  found.window = window;
-  found.range = StartingIn(device.ops, window.time);
+// Steps, what the host did, and the operations of NCCL: what figures rest on.
+void FindGrounds(const std::optional<StepCuts>& cuts, const ReportOptions& options,
+                 bool with_timeline, DeviceFigures& found) {
+  const Rank& rank = *found.rank;
+  const Device& device = *found.device;
+  RunPasses({
+                [&] {
+                  found.steps = StepsIn(
+                      rank, device, cuts ? *cuts : FindStepCuts(rank, device, options.pattern()),
+                      found.window.time);
+                  found.kinds = KindsOfSteps(rank, device, found.steps);
+                  if (found.steps.source != StepSource::kWindow)
+                    JudgeSteps(UsualSteps(found.kinds, found.steps), found.steps);
+                },
+                [&] {
+                  if (with_timeline) found.timeline = BuildHostTimeline(rank, device);
+                },
+                [&] { found.nccl = LinkNccl(rank, device); },
+                [&] {
+                  found.join =
+                      CountJoins(rank, device.ops, StartingIn(device.ops, found.window.time));
+                },
+            },
+            options.stop);
+}
+
+// All that depends on which steps are judged.
+void Measure(const LibraryCalls& calls, const ReportOptions& options, DeviceFigures& found) {
+  const Rank& rank = *found.rank;
+  const Device& device = *found.device;
+  found.times = options.all || found.uncertain ? Intervals() : found.steps.judged_times();
+  if (found.times.empty()) found.times = {found.window.time};
+  found.ranges = StartingIn(device.ops, found.times);
   // The longest first, so that none is left over for one processor.
   RunPasses(
       {
           [&] {
-            found.kernels.Add(rank, device, found.range,
-                              MeasureKernelWork(rank, device, calls, found.range));
+            found.kernels = {};
+            found.kernels.Add(rank, device, found.ranges,
+                              MeasureKernelWork(rank, device, calls, found.ranges));
           },
           [&] {
-            found.products = CountMatrixProducts(rank, device, calls, found.range, window.time);
+            found.products = CountMatrixProducts(rank, device, calls, found.ranges, found.times);
           },
+          [&] { found.step_flops = FlopsOfSteps(rank, device, calls, found.steps); },
+          [&] { found.gaps = FindGaps(device.ops, rank.api, found.times, options.longest_gaps); },
+          [&] { found.attention = CountAttention(rank, device, calls, found.ranges, found.times); },
           [&] {
-            found.steps =
-                StepsIn(rank, device,
-                        chosen.cuts ? *chosen.cuts : FindStepCuts(rank, device, options.pattern()),
-                        window.time);
-            found.step_flops = FlopsOfSteps(rank, device, calls, found.steps);
-            if (with_causes) found.kinds = KindsOfSteps(rank, device, found.steps);
-          },
-          [&] {
-            if (with_causes || options.gap_causes) found.timeline = BuildHostTimeline(rank, device);
-          },
-          [&] { found.gaps = FindGaps(device.ops, rank.api, window.time, options.longest_gaps); },
-          [&] { found.attention = CountAttention(rank, device, calls, found.range, window.time); },
-          [&] {
-            SweptDevice swept = SweepDevice(device, window.time);
+            SweptDevice swept = SweepDevice(device, found.times);
             found.partition = swept.partition;
             found.telemetry = std::move(swept.telemetry);
           },
-          [&] { found.copies = CountCopies(rank, device.ops, found.range, window.time); },
-          [&] { found.nccl = LinkNccl(rank, device); },
-          [&] { found.comm_kernels = CountCommKernels(rank, device.ops, found.range); },
-          [&] { found.memory = CountMemoryCalls(rank, device.ordinal, window.time); },
-          [&] { found.samples = CountSamples(rank, window.time); },
-          [&] { found.join = CountJoins(rank, device.ops, found.range); },
+          [&] { found.copies = CountCopies(rank, device.ops, found.ranges, found.times); },
+          [&] { found.comm_kernels = CountCommKernels(rank, device.ops, found.ranges); },
+          [&] { found.memory = CountMemoryCalls(rank, device.ordinal, found.times); },
+          [&] { found.samples = CountSamples(rank, found.hull()); },
       },
       options.stop);
+  found.host_link = HostLinkOf(device, found.telemetry);
+  found.findings = FindInKernels(rank, device, found.kernels.Finish(), found.products);
+}
+
+// Empty if it was stopped.
+std::optional<DeviceFigures> Analyze(const Rank& rank, const Device& device,
+                                     const LibraryCalls& calls, const ChosenPart& chosen,
+                                     const ReportOptions& options, Depth depth) {
+  const bool with_causes = depth == Depth::kCauses;
+  DeviceFigures found;
+  found.rank = &rank;
+  found.device = &device;
+  found.window = chosen.window;
+  FindGrounds(chosen.cuts, options, with_causes || options.gap_causes, found);
+  if (IsStopped(options.stop)) return std::nullopt;
+  Measure(calls, options, found);
   RunPasses({[&] {
                if (with_causes)
                  found.causes = SplitSteps(rank, device, found.timeline, found.steps);
              },
              [&] {
                if (options.gap_causes)
-                 found.idle = ExplainIdle(rank, device, found.timeline, found.steps, window.time);
+                 found.idle = ExplainIdle(rank, device, found.timeline, found.steps, found.hull());
              },
              [&] {
                if (with_causes) found.places = FindDevicePlaces(found, SitesOf(options));
              }},
             options.stop);
   if (IsStopped(options.stop)) return std::nullopt;
-  found.host_link = HostLinkOf(device, found.telemetry);
-  found.findings = FindInKernels(rank, device, found.kernels.Finish(), found.products);
   return found;
 }
 
@@ -129,19 +154,20 @@ std::optional<ChosenPart> PartOfSteps(const Rank& rank, const Device& device, co
                        label, device.name);
     return std::nullopt;
   }
-  const std::size_t last = found.first + found.steps.size() - 1;
-  if (chosen.first < found.first || chosen.last > last) {
+  const std::int64_t first = found.number(0), last = found.number(found.steps.size() - 1);
+  if (chosen.first < first || chosen.last > last) {
     note = fmt::format("{} ({}) has steps {} to {} (from {}){}, not the selected {} to {}.", label,
-                       device.name, found.first, last, StepSourceName(found.source),
+                       device.name, first, last, StepSourceName(found.source),
                        device.ops.planned_gaps.empty() ? "" : " in the selected part", chosen.first,
                        chosen.last);
     return std::nullopt;
   }
   const std::vector<TimeNs> cuts = found.cuts();
-  return ChosenPart{{{std::max(all.time.start, cuts[chosen.first - found.first]),
-                      std::min(all.time.end, cuts[chosen.last - found.first + 1])},
-                     true},
-                    std::move(step_cuts)};
+  const auto row = static_cast<std::size_t>(chosen.first - first);
+  const auto end = static_cast<std::size_t>(chosen.last - first) + 1;
+  return ChosenPart{
+      {{std::max(all.time.start, cuts[row]), std::min(all.time.end, cuts[end])}, true},
+      std::move(step_cuts)};
 }
 
 // Empty if the user's pattern finds steps, or there is none.
@@ -198,6 +224,20 @@ std::deque<DeviceFigures> AnalyzeDevices(const Run& run, TimeNs origin,
     }
   }
   return devices;
+}
+
+void MeasureWhole(DeviceFigures& found, const ReportOptions& options) {
+  found.uncertain = true;
+  Measure(LibraryCalls(*found.rank), options, found);
+}
+
+void JudgeOtherSteps(DeviceFigures& found, const std::vector<bool>& judged,
+                     const ReportOptions& options) {
+  JudgeSteps(judged, found.steps);
+  Measure(LibraryCalls(*found.rank), options, found);
+  if (options.gap_causes)
+    found.idle = ExplainIdle(*found.rank, *found.device, found.timeline, found.steps, found.hull());
+  if (found.places) found.places = FindDevicePlaces(found, SitesOf(options));
 }
 
 void MatchRanks(std::deque<DeviceFigures>& devices, std::vector<std::string>& notes) {

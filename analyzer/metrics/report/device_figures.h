@@ -34,7 +34,11 @@ namespace traceinject {
 // A device, and what was counted on it. Of its analysis, timeline and causes are there where
 // Depth::kCauses asks for them.
 struct DeviceFigures : DeviceAnalysis {
-  OpRange range;
+  // What the figures are of: the judged steps; all of the window without steps, and where
+  // ReportOptions::all asks for it. There is at least one.
+  Intervals times;
+  bool uncertain = false;  // all of the window, as it is not sure what belongs to which step
+  OpRanges ranges;         // of the operations that start in them
   Partition partition;
   Gaps gaps;
   std::vector<IdlePiece> idle;  // in time, where ReportOptions::gap_causes asks for it
@@ -50,7 +54,9 @@ struct DeviceFigures : DeviceAnalysis {
   std::optional<SampleRate> samples;  // of the process
   std::optional<Telemetry> telemetry;
   std::optional<DevicePlaces> places;  // where Depth::kCauses asks for them, and stacks are there
-  JoinRate join;
+  JoinRate join;                       // of the window
+
+  Interval hull() const { return {times.front().start, times.back().end}; }
 };
 
 enum class Depth : std::uint8_t { kFigures, kCauses };
@@ -61,6 +67,13 @@ enum class Depth : std::uint8_t { kFigures, kCauses };
 std::deque<DeviceFigures> AnalyzeDevices(const Run& run, TimeNs origin,
                                          const ReportOptions& options, Depth depth,
                                          std::vector<std::string>& notes);
+
+// Measures again over all of the window.
+void MeasureWhole(DeviceFigures& found, const ReportOptions& options);
+
+// Measures again what other steps are judged of than before.
+void JudgeOtherSteps(DeviceFigures& found, const std::vector<bool>& judged,
+                     const ReportOptions& options);
 
 // Compares the collectives of the ranks with each other; what does not match becomes a note.
 void MatchRanks(std::deque<DeviceFigures>& devices, std::vector<std::string>& notes);

@@ -35,7 +35,7 @@ class ThreadSweep {
               const std::vector<NvtxRangeWork*>& rows_of)
       : ranges_(std::move(ranges)), launched_(std::move(launched)), rows_of_(rows_of) {}
 
-  void MarkCounted(Interval window) {
+  void MarkCounted(const Intervals& windows) {
     std::vector<std::uint32_t> counted{0};
     for (const Launched& one : launched_) counted.push_back(counted.back() + (one.counts ? 1 : 0));
     const auto position = [this](TimeNs time) {
@@ -46,8 +46,8 @@ class ThreadSweep {
     for (OpenRange& range : ranges_) {
       const auto first = static_cast<std::size_t>(position(range.time.start));
       const auto last = static_cast<std::size_t>(position(range.time.end));
-      const bool begins_inside = range.time.start >= window.start && range.time.start < window.end;
-      range.counts = first >= last ? begins_inside : counted[last] > counted[first];
+      range.counts =
+          first >= last ? Contains(windows, range.time.start) : counted[last] > counted[first];
       if (range.counts) ++rows_of_[range.row]->count;
     }
   }
@@ -133,11 +133,13 @@ std::vector<std::vector<Launched>> LaunchesByThread(const Rank& rank,
   std::vector<std::vector<Launched>> threads(rank.threads.size() + 1);
   for (const ProjectedDevice& each : devices) {
     const GpuOps& ops = each.device->ops;
+    auto range = each.ranges.begin();
     for (std::size_t row = 0; row < ops.size(); ++row) {
+      while (range != each.ranges.end() && row >= range->end) ++range;
       Launched one;
       one.gpu_ns = ops.end[row] - ops.start[row];
       one.kernel = ops.kind[row] == OpKind::kKernel;
-      one.counts = row >= each.range.begin && row < each.range.end;
+      one.counts = range != each.ranges.end() && row >= range->begin;
       std::size_t thread = rank.threads.size();
       if (const std::uint32_t launch = ops.launch[row]; launch != kNone) {
         one.time = rank.api.start[launch];
@@ -170,16 +172,16 @@ std::vector<std::vector<OpenRange>> RangesByThread(const Rank& rank) {
   return threads;
 }
 
-// From the first to the last moment that counts on the host.
-Interval HostWindow(const std::vector<ProjectedDevice>& devices) {
-  Interval window{kOpen, std::numeric_limits<TimeNs>::min()};
+// When something counts on the host.
+Intervals HostWindows(const std::vector<ProjectedDevice>& devices) {
+  Intervals windows;
   bool restricted = false;
   for (const ProjectedDevice& each : devices) {
-    window.start = std::min(window.start, each.window.time.start);
-    window.end = std::max(window.end, each.window.time.end);
-    restricted |= each.window.restricted;
+    windows.insert(windows.end(), each.windows.begin(), each.windows.end());
+    restricted |= each.restricted;
   }
-  return restricted ? window : Interval{std::numeric_limits<TimeNs>::min(), kOpen};
+  if (!restricted) return {{std::numeric_limits<TimeNs>::min(), kOpen}};
+  return Merge(std::move(windows));
 }
 
 }  // namespace
@@ -219,12 +221,12 @@ void NvtxProjector::Add(const Rank& rank, const std::vector<ProjectedDevice>& de
     }
     rows_of[row] = work;
   }
-  const Interval window = HostWindow(devices);
+  const Intervals windows = HostWindows(devices);
   std::vector<std::vector<OpenRange>> ranges = RangesByThread(rank);
   std::vector<std::vector<Launched>> launched = LaunchesByThread(rank, devices);
   for (std::size_t thread = 0; thread < ranges.size(); ++thread) {
     ThreadSweep sweep(std::move(ranges[thread]), std::move(launched[thread]), rows_of);
-    sweep.MarkCounted(window);
+    sweep.MarkCounted(windows);
     outside_ += sweep.Run();
   }
   for (const Launched& one : launched.back()) {

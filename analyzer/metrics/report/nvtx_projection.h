@@ -40,8 +40,9 @@ struct NvtxRangeWork {
 
 struct ProjectedDevice {
   const Device* device = nullptr;
-  OpRange range;  // the operations that count
-  Window window;
+  OpRanges ranges;  // the operations that count
+  Intervals windows;
+  bool restricted = false;  // the windows are not all of the recording
 };
 
 // Adds up the ranges of one or more processes.

@@ -17,7 +17,7 @@ std::vector<NvtxRangeWork> Project(const Rank& rank, Interval window = kAlways,
                                    bool restricted = false) {
   std::vector<ProjectedDevice> devices;
   for (const Device& device : rank.devices)
-    devices.push_back({&device, StartingIn(device.ops, window), {window, restricted}});
+    devices.push_back({&device, {StartingIn(device.ops, window)}, {window}, restricted});
   NvtxProjector projector;
   projector.Add(rank, devices);
   return projector.Finish();

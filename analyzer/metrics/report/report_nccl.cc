@@ -35,10 +35,10 @@ void ReportWriter::NcclOf(const std::vector<const DeviceFigures*>& devices, prot
   CommKernels kernels;
   std::int64_t linked = 0, calls = 0;
   for (const DeviceFigures* found : devices) {
-    sources.push_back({found->rank, &found->nccl, found->window.time});
+    sources.push_back({found->rank, &found->nccl, found->times});
     kernels.nccl += found->comm_kernels.nccl;
     kernels.other += found->comm_kernels.other;
-    linked += CountLinked(found->nccl, found->range);
+    linked += CountLinked(found->nccl, found->ranges);
   }
   const std::vector<NcclRow> rows = SummarizeNccl(sources, options_.by_communicator);
   for (const NcclRow& row : rows) {
@@ -86,7 +86,7 @@ void ReportWriter::LinksOf(const DeviceFigures& found, proto::DeviceReport& to) 
     one.set_change(finding.change);
     one.set_source(finding.source);
   }
-  const auto link = FindRankLink(*found.rank, *found.device, found.nccl, found.window.time, host);
+  const auto link = FindRankLink(*found.rank, *found.device, found.nccl, found.times, host);
   if (!link) return;
   proto::RankLink& one = *to.mutable_nccl()->mutable_link();
   one.set_busbw_gb_per_s(link->busbw_gb_per_s);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 
 #include "analyzer/common/stop_flag.h"
@@ -14,9 +15,10 @@
 
 namespace traceinject {
 
-// Steps by number, as reports and the viewer tell them: from 1, both included.
+// Steps by number, as reports and the viewer tell them, both included: those of the program, else
+// from 1.
 struct StepChoice {
-  std::size_t first = 1, last = 1;
+  std::int64_t first = 1, last = 1;
 };
 
 // Devices by rank and CUDA ordinal; empty: of all.
@@ -32,6 +34,7 @@ struct ReportOptions {
   TimeLimits limits;                // --from and --to, ns relative to the run's first GPU operation
   std::optional<StepChoice> steps;  // --steps: only these of each device
   std::optional<StepPattern> step_pattern;  // --step-regex
+  bool all = false;                         // --all: figures of all that time, not of judged steps
   std::size_t top_kernels = 15;             // rows of each kernel table
   std::size_t longest_gaps = 10;            // per device
   std::size_t step_rows = 1000;             // per device

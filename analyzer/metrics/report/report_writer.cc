@@ -73,17 +73,19 @@ void CausesOfGap(const std::vector<IdlePiece>& idle, Interval gap, proto::Gap& t
 struct ProcessWindow {
   std::size_t rank_index = 0;
   const Rank* rank = nullptr;
-  Interval time;
+  Intervals times;
+
+  Interval hull() const { return {times.front().start, times.back().end}; }
 };
 
 std::vector<ProcessWindow> ProcessWindows(const std::deque<DeviceFigures>& devices) {
   std::vector<ProcessWindow> windows;
   for (const DeviceFigures& found : devices) {
     if (windows.empty() || windows.back().rank != found.rank)
-      windows.push_back({found.rank_index, found.rank, found.window.time});
-    Interval& time = windows.back().time;
-    time = {std::min(time.start, found.window.time.start),
-            std::max(time.end, found.window.time.end)};
+      windows.push_back({found.rank_index, found.rank, {}});
+    Intervals& times = windows.back().times;
+    times.insert(times.end(), found.times.begin(), found.times.end());
+    times = Merge(std::move(times));
   }
   return windows;
 }
@@ -289,8 +291,8 @@ void ReportWriter::GapOf(const DeviceFigures& found, const Gap& gap,
 
 void ReportWriter::CaptureGaps(const DeviceFigures& found, proto::DeviceReport& to) const {
   for (const CaptureGap& gap : found.rank->gaps) {
-    const TimeNs start = std::max(gap.start, found.window.time.start),
-                 end = std::min(gap.end, found.window.time.end);
+    const TimeNs start = std::max(gap.start, found.hull().start),
+                 end = std::min(gap.end, found.hull().end);
     if (end <= start) continue;
     proto::CaptureGap& one = *to.add_capture_gaps();
     one.set_start_ns(start - origin_);
@@ -384,7 +386,7 @@ void ReportWriter::SamplesOfMemory(const DeviceFigures& found, proto::DeviceRepo
     if (value >= 0) setter(value);
   };
   for (std::size_t i = 0; i < times.size(); ++i) {
-    if (times[i] < found.window.time.start || times[i] >= found.window.time.end) continue;
+    if (times[i] < found.hull().start || times[i] >= found.hull().end) continue;
     proto::MemorySample& one = *to.add_memory_samples();
     one.set_time_ns(times[i] - origin_);
     const auto told = std::upper_bound(card.time.begin(), card.time.end(), times[i]);
@@ -442,8 +444,7 @@ void ReportWriter::Device(const DeviceFigures& found, const HostActivities& acti
     WriteTelemetry(*found.rank, found.device->ordinal, *found.telemetry, *to.mutable_telemetry());
   if (found.rank->memory.size() > 0) MemoryOf(found.memory, *to.mutable_memory_calls());
   if (options_.memory) SamplesOfMemory(found, to);
-  if (options_.device_samples)
-    WriteDeviceSamples(found.device->samples, found.window.time, origin_, to);
+  if (options_.device_samples) WriteDeviceSamples(found.device->samples, found.hull(), origin_, to);
   JoinOf(found.join, *to.mutable_join());
 }
 
@@ -504,7 +505,7 @@ void ReportWriter::RunSums(const std::deque<DeviceFigures>& devices, proto::Run&
   if (!options_.memory) return;
   AllocationCounter allocations;
   for (const ProcessWindow& process : ProcessWindows(devices))
-    allocations.Add(*process.rank, process.time);
+    allocations.Add(*process.rank, process.times);
   for (const AllocationCalls& calls : allocations.Finish()) {
     proto::AllocationCalls& one = *to.add_allocation_calls();
     one.set_api(calls.api);
@@ -518,7 +519,7 @@ void ReportWriter::RunSums(const std::deque<DeviceFigures>& devices, proto::Run&
 
 void ReportWriter::DataLoaders(const std::deque<DeviceFigures>& devices, Report& to) const {
   for (const ProcessWindow& process : ProcessWindows(devices)) {
-    for (const LoaderUse& use : UseOfLoaders(*process.rank, process.time)) {
+    for (const LoaderUse& use : UseOfLoaders(*process.rank, process.hull())) {
       proto::DataLoader& one = *to.add_data_loaders();
       one.set_source(static_cast<int>(process.rank_index));
       LoaderOf(*process.rank, use, one);
@@ -532,7 +533,9 @@ void ReportWriter::NvtxRanges(const std::deque<DeviceFigures>& devices, Report& 
     std::vector<ProjectedDevice> of_rank;
     const Rank& rank = *first->rank;
     for (; first != devices.end() && first->rank == &rank; ++first)
-      of_rank.push_back({first->device, first->range, first->window});
+      of_rank.push_back(
+          {first->device, first->ranges, first->times,
+           first->window.restricted || first->times != Intervals{first->window.time}});
     projector.Add(rank, of_rank);
   }
   for (const NvtxRangeWork& range : projector.Finish()) {

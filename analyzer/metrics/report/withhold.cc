@@ -104,6 +104,10 @@ void WithholdFigures(const TrustJudgement& judgement, proto::Report& report) {
     to.set_source(static_cast<int>(withheld.rank));
     to.set_figures(std::string(FiguresName(withheld.figures)));
     to.set_reason(withheld.reason);
+    if (withheld.figures == Figures::kTimes) {
+      report.mutable_scope()->clear_outside();
+      report.mutable_scope()->clear_time_ns();
+    }
     if (!HasDevices(report, to.source())) continue;  // no sum holds anything of it
     ClearRun(withheld.figures, withheld.reason, *report.mutable_run());
     if (withheld.figures == Figures::kTimes || withheld.figures == Figures::kSteps)
@@ -145,6 +149,10 @@ void WithholdSteps(proto::Report& report) {
       steps.clear_regular_mean_ns();
       steps.clear_regular_median_ns();
       steps.clear_regular();
+      steps.clear_judged();
+      steps.clear_judged_mean_ns();
+      steps.clear_judged_median_ns();
+      steps.clear_judged_text();
       steps.clear_left_out();
     }
     if (lengths || Withholds(report, source, Figures::kPartition) ||
@@ -155,10 +163,12 @@ void WithholdSteps(proto::Report& report) {
     if (lengths || Withholds(report, source, Figures::kPartition)) {
       steps.clear_sum();
       steps.clear_regular_sum();
+      steps.clear_judged_sum();
       steps.clear_steps();
     } else if (Withholds(report, source, Figures::kGapCauses)) {
       ClearCauses(*steps.mutable_sum());
       ClearCauses(*steps.mutable_regular_sum());
+      ClearCauses(*steps.mutable_judged_sum());
       for (proto::StepSplit& step : *steps.mutable_steps()) ClearCauses(step);
     }
   }

@@ -10,6 +10,7 @@
 #include "analyzer/metrics/idle/data_loading.h"
 #include "analyzer/metrics/idle/queue_depth.h"
 #include "analyzer/metrics/report/withhold.h"
+#include "analyzer/metrics/report/write_scope.h"
 
 namespace traceinject {
 namespace {
@@ -48,6 +49,7 @@ std::string_view WhyLeftOut(StepKind kind) {
     case StepKind::kCheckpoint:
       return "a checkpoint was being written";
     case StepKind::kRegular:
+      return "before the first or after the last whole period of what recurs";
     case StepKind::kIrregular:
       break;
   }
@@ -58,11 +60,11 @@ void LeftOutOf(const DeviceAnalysis& judged, proto::DeviceSteps& to) {
   for (const StepKind kind : kStepKinds) {
     proto::LeftOutSteps left;
     for (std::size_t i = 0; i < judged.kinds.size(); ++i) {
-      if (judged.kinds[i] != kind) continue;
+      if (judged.kinds[i] != kind || judged.steps.steps[i].judged) continue;
       left.set_count(left.count() + 1);
       left.set_total_ns(left.total_ns() + judged.steps.steps[i].length_ns());
     }
-    if (kind == StepKind::kRegular || left.count() == 0) continue;
+    if (left.count() == 0) continue;
     left.set_kind(std::string(StepKindName(kind)));
     left.set_reason(std::string(WhyLeftOut(kind)));
     *to.add_left_out() = std::move(left);
@@ -70,7 +72,7 @@ void LeftOutOf(const DeviceAnalysis& judged, proto::DeviceSteps& to) {
 }
 
 void QueueOf(const DeviceAnalysis& judged, proto::DeviceSteps& to) {
-  const auto found = SummarizeQueue(*judged.rank, *judged.device, judged.steps.regular_times());
+  const auto found = SummarizeQueue(*judged.rank, *judged.device, judged.steps.judged_times());
   if (!found || found->time_ns <= 0) return;
   proto::LaunchQueue& queue = *to.mutable_queue();
   queue.set_operations(found->operations);
@@ -88,7 +90,7 @@ void StepsOf(const DeviceAnalysis& judged, TimeNs origin, std::size_t rows,
   to.set_source(std::string(StepSourceName(steps.source)));
   to.set_pattern(steps.pattern);
   to.set_count(static_cast<std::int64_t>(steps.steps.size()));
-  to.set_first(static_cast<std::int64_t>(steps.first));
+  to.set_first(steps.number(0));
   to.set_warm_up(static_cast<std::int64_t>(steps.count(&Step::warm_up)));
   to.set_irregular(static_cast<std::int64_t>(steps.count(&Step::irregular)));
   to.set_median_ns(steps.median_ns);
@@ -101,6 +103,12 @@ void StepsOf(const DeviceAnalysis& judged, TimeNs origin, std::size_t rows,
   to.mutable_sum()->set_start_ns(steps.start_ns - origin);
   to.set_regular(static_cast<std::int64_t>(steps.count_regular()));
   SetSum(judged, waits, IsRegular, *to.mutable_regular_sum());
+  to.set_judged(static_cast<std::int64_t>(steps.count_judged()));
+  SetSum(judged, waits, IsJudged, *to.mutable_judged_sum());
+  if (const auto mean = steps.judged_mean_ns()) to.set_judged_mean_ns(*mean);
+  if (const auto median = steps.judged_median_ns()) to.set_judged_median_ns(*median);
+  to.set_judged_text(JudgedText(steps));
+  if (steps.numbers) to.set_numbered(steps.numbers->name);
   LeftOutOf(judged, to);
   QueueOf(judged, to);
   for (std::size_t i = 0; i < std::min(steps.steps.size(), rows); ++i) {
@@ -109,6 +117,7 @@ void StepsOf(const DeviceAnalysis& judged, TimeNs origin, std::size_t rows,
     row.set_start_ns(steps.steps[i].time.start - origin);
     row.set_warm_up(steps.steps[i].warm_up);
     row.set_irregular(steps.steps[i].irregular);
+    row.set_judged(steps.steps[i].judged);
     row.set_kind(std::string(StepKindName(judged.kinds[i])));
     row.set_data_waits(waits[i].waits);
     row.set_data_wait_ns(waits[i].wait_ns);

@@ -115,7 +115,7 @@ Steps WholeWindow(const GpuOps& ops, Interval window) {
   }
   Steps found;
   found.start_ns = window.start;
-  found.steps.push_back({window, last});
+  found.steps.push_back({.time = window, .last_op = last, .judged = true});
   found.median_ns = window.end - window.start;
   return found;
 }
@@ -168,6 +168,7 @@ void MarkUnusual(Steps& found, bool begins) {
   allowed = limit();
   for (std::size_t i = first; i < found.steps.size(); ++i)
     found.steps[i].irregular = unusual(found.steps[i]);
+  for (Step& step : found.steps) step.judged = step.regular();
 }
 
 }  // namespace
@@ -233,38 +234,59 @@ std::size_t Steps::count_regular() const {
       std::count_if(steps.begin(), steps.end(), [](const Step& step) { return step.regular(); }));
 }
 
-std::optional<TimeNs> Steps::regular_mean_ns() const {
-  TimeNs sum = 0;
-  for (const Step& step : steps) sum += step.regular() ? step.length_ns() : 0;
-  const auto number = static_cast<TimeNs>(count_regular());
+namespace {
+
+bool IsRegularStep(const Step& step) { return step.regular(); }
+bool IsJudgedStep(const Step& step) { return step.judged; }
+
+using ChosenSteps = bool (*)(const Step&);
+
+std::optional<TimeNs> MeanOf(const std::vector<Step>& steps, ChosenSteps chosen) {
+  TimeNs sum = 0, number = 0;
+  for (const Step& step : steps) {
+    if (!chosen(step)) continue;
+    sum += step.length_ns();
+    ++number;
+  }
   if (number == 0) return std::nullopt;
   return sum / number;
 }
 
-std::optional<TimeNs> Steps::regular_median_ns() const {
+std::optional<TimeNs> MedianOf(const std::vector<Step>& steps, ChosenSteps chosen) {
   std::vector<TimeNs> lengths;
   for (const Step& step : steps) {
-    if (step.regular()) lengths.push_back(step.length_ns());
+    if (chosen(step)) lengths.push_back(step.length_ns());
   }
   if (lengths.empty()) return std::nullopt;
   return Median(std::move(lengths));
 }
 
-std::vector<Interval> Steps::regular_times() const {
-  Intervals times;
+std::vector<Interval> TimesOf(const std::vector<Step>& steps, ChosenSteps chosen) {
+  std::vector<Interval> times;
   for (const Step& step : steps) {
-    if (step.regular()) times.push_back(step.time);
+    if (chosen(step)) times.push_back(step.time);
   }
   return Merge(std::move(times));
 }
+
+}  // namespace
+
+std::optional<TimeNs> Steps::regular_mean_ns() const { return MeanOf(steps, IsRegularStep); }
+std::optional<TimeNs> Steps::judged_mean_ns() const { return MeanOf(steps, IsJudgedStep); }
+std::optional<TimeNs> Steps::regular_median_ns() const { return MedianOf(steps, IsRegularStep); }
+std::optional<TimeNs> Steps::judged_median_ns() const { return MedianOf(steps, IsJudgedStep); }
+std::vector<Interval> Steps::regular_times() const { return TimesOf(steps, IsRegularStep); }
+std::vector<Interval> Steps::judged_times() const { return TimesOf(steps, IsJudgedStep); }
+std::size_t Steps::count_judged() const { return count(&Step::judged); }
 
 StepCuts FindStepCuts(const Rank& rank, const Device& device, const StepPattern* pattern) {
   const std::optional<Interval> span = GpuSpan(device.ops);
   if (!span) return {};
   HostCuts host = CutsOnHost(rank, device.ops, *span, pattern);
   std::vector<StepCut> on_device = CutsOnDevice(rank, device.ops, host.times);
-  return {host.source, std::move(host.pattern), host.confidence, std::move(host.times),
-          std::move(on_device)};
+  std::optional<StepNumbers> numbers = NumbersOfSteps(rank, *span, host.times, pattern);
+  return {host.source,        std::move(host.pattern), host.confidence,
+          std::move(numbers), std::move(host.times),   std::move(on_device)};
 }
 
 Steps StepsIn(const Rank& rank, const Device& device, const StepCuts& cuts, Interval window) {
@@ -277,6 +299,7 @@ Steps StepsIn(const Rank& rank, const Device& device, const StepCuts& cuts, Inte
   found.source = cuts.source;
   found.pattern = cuts.pattern;
   found.confidence = cuts.confidence;
+  found.numbers = cuts.numbers;
   for (std::size_t i = 1; i < cuts.on_device.size(); ++i) {
     const Interval time{cuts.on_device[i - 1].time, cuts.on_device[i].time};
     const TimeNs middle = time.start + (time.end - time.start) / 2;

@@ -28,6 +28,7 @@
 #include <vector>
 
 #include "analyzer/metrics/steps/nvtx_steps.h"
+#include "analyzer/metrics/steps/step_numbers.h"
 #include "analyzer/model/intervals.h"
 #include "analyzer/model/run.h"
 
@@ -47,6 +48,7 @@ struct Step {
   std::uint32_t last_op = kNone;
   bool warm_up = false;    // far from the median, at the beginning
   bool irregular = false;  // far from the median, elsewhere
+  bool judged = false;     // figures are of these: UsualSteps() of step_kinds.h, or of the verdict
   Interval host{};         // the moments on the host that it was told by; of the window none
 
   TimeNs length_ns() const { return time.end - time.start; }
@@ -55,11 +57,12 @@ struct Step {
 
 struct Steps {
   StepSource source = StepSource::kWindow;
-  std::string pattern;           // of the ranges; empty for the other sources
-  double confidence = 0;         // 0 to 1, that these are the steps; 0 for the window
-  std::size_t first = 1;         // number of the first step among all, counted from 1
-  TimeNs start_ns = 0;           // of the first step
-  std::uint32_t before = kNone;  // row of the operation that ends there; kNone: none does
+  std::string pattern;                 // of the ranges; empty for the other sources
+  double confidence = 0;               // 0 to 1, that these are the steps; 0 for the window
+  std::size_t first = 1;               // place of the first step among all, counted from 1
+  std::optional<StepNumbers> numbers;  // that the program gives them; empty: it gives none
+  TimeNs start_ns = 0;                 // of the first step
+  std::uint32_t before = kNone;        // row of the operation that ends there; kNone: none does
   std::vector<Step> steps;
   TimeNs median_ns = 0, mad_ns = 0;  // of the steps after warm-up
 
@@ -71,6 +74,14 @@ struct Steps {
   std::optional<TimeNs> regular_mean_ns() const, regular_median_ns() const;
   // When regular steps went on: merged, so that neighbors are one.
   std::vector<Interval> regular_times() const;
+  // The same of those that are judged.
+  std::size_t count_judged() const;
+  std::optional<TimeNs> judged_mean_ns() const, judged_median_ns() const;
+  std::vector<Interval> judged_times() const;
+  // As the program numbers it, else its place. `row`: of steps.
+  std::int64_t number(std::size_t row) const {
+    return static_cast<std::int64_t>(first + row) + (numbers ? numbers->shift : 0);
+  }
 };
 
 // The marks of one optimizer.
@@ -110,6 +121,7 @@ struct StepCuts {
   StepSource source = StepSource::kWindow;
   std::string pattern;
   double confidence = 0;
+  std::optional<StepNumbers> numbers;  // as Steps::numbers
   std::vector<TimeNs> on_host;
   std::vector<StepCut> on_device;  // as on_host
 };

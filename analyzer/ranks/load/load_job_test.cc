@@ -109,7 +109,7 @@ TEST_F(LoadJobTest, ItTellsHowFarItIsAndCanBeStopped) {
   options_.stop = &stop;
   const auto stopped = LoadJob({folder_ / "run.db"}, options_);
   ASSERT_FALSE(stopped.ok());
-  EXPECT_NE(stopped.error().find("cancelled"), std::string::npos);
+  EXPECT_NE(stopped.error().find("canceled"), std::string::npos);
 }
 
 }  // namespace

@@ -249,7 +249,7 @@ void SetSampled(const Device& device, const std::vector<StepFacts>& steps, RankS
   const auto first = std::find_if(steps.begin(), steps.end(), regular);
   if (first == steps.end()) return;
   const auto last = std::find_if(steps.rbegin(), steps.rend(), regular);
-  const SweptDevice swept = SweepDevice(device, {first->time.start, last->time.end});
+  const SweptDevice swept = SweepDevice(device, {{first->time.start, last->time.end}});
   const std::optional<Telemetry>& found = swept.telemetry;
   if (const auto link = HostLinkOf(device, found)) {
     to.host_link = link->name;

@@ -7,7 +7,7 @@
 
 namespace traceinject {
 
-inline Report JudgeAndWrite(const RunAnalysis& analysis, const RankFindings& between) {
+inline Report JudgeAndWrite(RunAnalysis& analysis, const RankFindings& between) {
   return WriteReport(analysis, JudgeRun(analysis, between), between);
 }
 
