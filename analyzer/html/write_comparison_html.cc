@@ -64,7 +64,7 @@ void WriteCard(const Comparison& found, Markup& out) {
   out.Leaf("p", found.conclusion(), {{"class", "lead"}});
   const auto tiles = out.Open("dl", {{"class", "tiles"}});
   if (found.has_step_ns()) WriteStepTiles(found.step_ns(), out);
-  WriteTile(out, "Verdict", found.before().verdict() + " → " + found.after().verdict(),
+  WriteTile(out, "Verdict", found.before().verdict_title() + " → " + found.after().verdict_title(),
             "before → after");
 }
 

@@ -22,9 +22,9 @@ proto::Comparison FasterRun() {
   found.set_outcome("faster");
   found.set_conclusion("Faster: a step takes 30.00 ms after, 70.00 ms before.");
   found.mutable_before()->add_paths("before.db");
-  found.mutable_before()->set_verdict("dataloader");
+  found.mutable_before()->set_verdict_title("Data loading (dataloader)");
   found.mutable_after()->add_paths("after.db");
-  found.mutable_after()->set_verdict("compute_bound");
+  found.mutable_after()->set_verdict_title("Compute-bound (compute_bound)");
   Set(*found.mutable_step_ns(), 70'000'000, 30'000'000);
   for (const auto& [name, before_ns] :
        {std::pair("compute", 30'000'000), std::pair("idle: data wait", 40'000'000)}) {
@@ -51,7 +51,8 @@ TEST(WriteComparisonHtmlTest, OutcomeComesFirst) {
   const std::size_t outcome = page.text.find("faster", page.text.find("what changed"));
   EXPECT_LT(outcome, page.text.find("A mean step"));
   for (const char* shown : {"-40.00\u00A0ms", "70.00\u00A0ms → 30.00\u00A0ms",
-                            "dataloader → compute_bound", "Intervals are those of a test."})
+                            "Data loading (dataloader) → Compute-bound (compute_bound)",
+                            "Intervals are those of a test."})
     EXPECT_NE(page.text.find(shown), std::string::npos) << shown;
   bool has_wait = false;
   for (const PageElement& one : page.elements)

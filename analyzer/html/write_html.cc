@@ -25,12 +25,14 @@ const std::array<const HtmlSection*, 11> kSections = {
 
 constexpr std::size_t kMaxTitleFiles = 3;
 
-std::string FilesText(const proto::Report& report) {
+// `whole`: with the folders.
+std::string FilesText(const proto::Report& report, bool whole) {
   std::string text;
   std::set<std::string_view> named;
   for (const proto::Source& source : report.sources()) {
     if (!named.insert(source.path()).second || named.size() > kMaxTitleFiles) continue;
-    text += (text.empty() ? "" : ", ") + source.path();
+    const std::string& path = source.path();
+    text += (text.empty() ? "" : ", ") + (whole ? path : path.substr(path.rfind('/') + 1));
   }
   if (named.size() > kMaxTitleFiles)
     text += fmt::format(" and {} more", named.size() - kMaxTitleFiles);
@@ -38,7 +40,8 @@ std::string FilesText(const proto::Report& report) {
 }
 
 void WriteTop(const HtmlReport& to) {
-  to.out.Leaf("p", FilesText(to.report), {{"class", "files"}});
+  to.out.Leaf("p", FilesText(to.report, false),
+              {{"class", "files"}, {"tabindex", "0"}, {"data-tip", FilesText(to.report, true)}});
   const proto::Run& run = to.report.run();
   std::string text = fmt::format("{}, {}", Plural(run.process_count(), "process", "es"),
                                  Plural(run.device_count(), "GPU"));
@@ -48,6 +51,8 @@ void WriteTop(const HtmlReport& to) {
     text += fmt::format(", {}{}", FormatTime(run.window().end_ns() - run.window().start_ns()),
                         run.window().restricted() ? " of the recording (partial)" : "");
   to.out.Leaf("p", text, {{"class", "about"}});
+  if (to.report.scope().all() || to.report.scope().steps() > 0)
+    to.out.Leaf("p", "Figures are over " + to.report.scope().text() + ".", {{"class", "about"}});
   const proto::Health& health = to.report.health();
   if (health.grade() != proto::Health::GRADE_GOOD)
     to.out.Leaf(
@@ -80,7 +85,7 @@ void WriteSections(const HtmlReport& to) {
 
 std::string WriteHtml(const proto::Report& report, const proto::Ranks& ranks) {
   return WriteDocument(
-      {TitleOn(report.verdict()) + " - " + FilesText(report),
+      {TitleOn(report.verdict()) + " - " + FilesText(report, false),
        [&](Markup& out) {
          WriteTop({report, ranks, out});
        },

@@ -108,8 +108,8 @@ TEST(WriteHtmlTest, VerdictComesFirstInTheWordsOfTheTextReport) {
   EXPECT_LT(label, read.text.find("What to change"));
   EXPECT_LT(read.text.find("What to change"), read.text.find("Longest steps"));
   // One paragraph of the text report, broken where its lines are.
-  const std::string text = WriteText(found.report, {.width = 1000});
-  const std::size_t begin = text.find("without it, a step would take");
+  const std::string text = WriteText(found.report, {.width = 1000, .full = true});
+  const std::size_t begin = text.find("without it, the mean step of");
   ASSERT_NE(begin, std::string::npos);
   const std::string sentence = text.substr(begin, text.find('\n', begin) - begin);
   EXPECT_NE(read.text.find(sentence), std::string::npos) << sentence;
@@ -123,7 +123,8 @@ TEST(WriteHtmlTest, AHealthyRunHasTheStepTimeOfItsSentence) {
   verdict.set_step_ns(40'230'000);
   verdict.set_recording_ns(230'000);
   const ReadPage page = Read(WriteHtml(report, {}));
-  EXPECT_NE(page.text.find("would save 5 % or more of the step of 40.23 ms"), std::string::npos);
+  EXPECT_NE(page.text.find("would save 5 % or more of the mean step of 40.23 ms"),
+            std::string::npos);
   EXPECT_NE(page.text.find("40.23\u00A0ms"), std::string::npos);
   EXPECT_EQ(page.text.find("40.00"), std::string::npos);
 }

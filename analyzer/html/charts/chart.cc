@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace traceinject {
@@ -122,7 +124,7 @@ void Chart::Rule(double y, std::string_view mark, const std::string& text) {
                      {"x2", "100%"},
                      {"y1", Number(at)},
                      {"y2", Number(at)}});
-  Label(x_.scale.high, y, text);
+  if (!text.empty()) Label(x_.scale.high, y, text);
 }
 
 void Chart::Label(double x, double y, const std::string& text) {
@@ -133,6 +135,27 @@ void Chart::Label(double x, double y, const std::string& text) {
              {"x", PercentOf(x_.scale.Place(x))},
              {"y", Number(at < 16 ? at + 14 : at - 5)},
              {"text-anchor", "end"}});
+}
+
+void Chart::Name(Point dot, double radius_px, const std::string& text) {
+  // As the page is usually as wide; a narrower one has fewer words free of each other.
+  constexpr double kWidthPx = 900, kLetterPx = 6.5, kLinePx = 13, kGapPx = 4;
+  const double place = x_.scale.Place(dot.x), gap = (radius_px + kGapPx) / kWidthPx;
+  const double length = kLetterPx * static_cast<double>(text.size()) / kWidthPx;
+  const bool left = place + gap + length > 1;
+  const Words words{left ? place - gap - length : place + gap,
+                    left ? place - gap : place + gap + length, Y(dot.y)};
+  const auto lies_on = [&](const Words& other) {
+    return words.from < other.to && other.from < words.to &&
+           std::abs(words.y_px - other.y_px) < kLinePx;
+  };
+  if (words.from < 0 || std::any_of(names_.begin(), names_.end(), lies_on)) return;
+  names_.push_back(words);
+  out_.Leaf("text", text,
+            {{"class", "rule-text"},
+             {"x", PercentOf(left ? words.to : words.from)},
+             {"y", Number(words.y_px + 4)},
+             {"text-anchor", left ? "end" : "start"}});
 }
 
 void Chart::Column(double from_x, double to_x, const std::string& tip) {

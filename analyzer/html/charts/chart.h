@@ -55,10 +55,12 @@ class Chart {
   void Line(std::span<const Point> points, std::string_view mark);
   // `tip`: shown where the pointer is.
   void Dot(Point at, std::string_view mark, const std::string& tip, double radius_px = 4.5);
-  // A dashed line across, with words at its right end.
-  void Rule(double y, std::string_view mark, const std::string& text);
+  // A dashed line across, with words at its right end; without words the legend says what it is.
+  void Rule(double y, std::string_view mark, const std::string& text = {});
   // Words that end there, above the point.
   void Label(double x, double y, const std::string& text);
+  // Words beside a dot, on the side where there is room; nothing where they would lie on others.
+  void Name(Point dot, double radius_px, const std::string& text);
   // Something to point at from x to x, all over the height.
   void Column(double from_x, double to_x, const std::string& tip);
 
@@ -70,6 +72,10 @@ class Chart {
   Markup& out_;
   Axis x_, y_;
   int height_px_;
+  struct Words {
+    double from = 0, to = 0, y_px = 0;  // along x as shares of the width
+  };
+  std::vector<Words> names_;
 };
 
 }  // namespace traceinject

@@ -63,18 +63,15 @@ void WriteTop(Markup& out, const std::function<void(Markup&)>& write) {
   out.Leaf("button", "Theme", {{"id", "theme"}, {"type", "button"}, {"hidden", "hidden"}});
 }
 
-// A figure stays with its unit: lines break beside an arrow only.
-std::string BrokenAtArrows(std::string_view value) {
+// A figure stays with its unit: lines break beside arrows and between words.
+std::string WithFixedUnits(std::string_view value) {
   constexpr std::string_view kArrow = " → ", kFixedSpace = "\u00A0";
   std::string text;
-  while (!value.empty()) {
-    if (value.starts_with(kArrow)) {
-      text += kArrow;
-      value.remove_prefix(kArrow.size());
-    } else {
-      text += value.front() == ' ' ? kFixedSpace : value.substr(0, 1);
-      value.remove_prefix(1);
-    }
+  bool after_digit = false;
+  for (std::size_t i = 0; i < value.size(); ++i) {
+    const bool is_fixed = value[i] == ' ' && after_digit && !value.substr(i).starts_with(kArrow);
+    text += is_fixed ? kFixedSpace : value.substr(i, 1);
+    after_digit = value[i] >= '0' && value[i] <= '9';
   }
   return text;
 }
@@ -109,7 +106,7 @@ void WriteTile(Markup& out, const std::string& name, const std::string& value,
   const auto tile = out.Open("div", {{"class", "tile"}});
   out.Leaf("dt", name);
   const auto about = out.Open("dd");
-  out.Leaf("b", BrokenAtArrows(value));
+  out.Leaf("b", WithFixedUnits(value));
   if (!below.empty()) out.Leaf("span", below);
 }
 

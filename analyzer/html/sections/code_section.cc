@@ -137,12 +137,12 @@ std::string FlameNote(const proto::DeviceReport& device) {
 }
 
 bool HasCode(const HtmlReport& to) {
-  const proto::DeviceReport* device = JudgedDeviceReport(to.report);
+  const proto::DeviceReport* device = JudgedDevice(to.report);
   return device != nullptr && device->host_flames_size() > 0;
 }
 
 void WriteCode(const HtmlReport& to) {
-  const proto::DeviceReport& device = *JudgedDeviceReport(to.report);
+  const proto::DeviceReport& device = *JudgedDevice(to.report);
   const proto::DeviceSteps* steps = JudgedSteps(to.report);
   const bool per_step = steps != nullptr && steps->confidence() > 0;
   WriteFlameControls(to.out, static_cast<std::size_t>(device.host_flames_size()));

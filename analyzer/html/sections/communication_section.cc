@@ -17,6 +17,7 @@
 namespace traceinject {
 namespace {
 
+constexpr double kLeastGbPerS = 1;     // where the axis begins at the least
 constexpr std::size_t kMaxRows = 100;  // of the table, and dots of each kind
 
 struct Rate {
@@ -76,13 +77,14 @@ void WriteScatter(const HtmlReport& to, const proto::Nccl& nccl) {
     least_y = std::min(least_y, point.at.y);
     most_y = std::max(most_y, point.at.y);
   }
-  const proto::DeviceReport* device = JudgedDeviceReport(to.report);
+  const proto::DeviceReport* device = JudgedDevice(to.report);
   const bool has_link = device != nullptr && device->nccl().link().has_link_gb_per_s();
   const proto::RankLink* link = has_link ? &device->nccl().link() : nullptr;
   const double fastest = most_y;
   if (link != nullptr) most_y = std::max(most_y, link->link_gb_per_s());
   Axis x{PowersOfTen(least_x, most_x), {}, "mean message size S"};
-  Axis y{PowersOfTen(least_y, most_y), {}, "GB/s"};
+  // Less is a matter of latency, and would push all that is of interest together.
+  Axis y{PowersOfTen(std::max(least_y, kLeastGbPerS), most_y), {}, "GB/s"};
   x.ticks = TicksOf(x.scale, 6, BytesTick);
   y.ticks = TicksOf(y.scale, 6, PlainTick);
   ChartText text{"Bandwidth by message size",
@@ -94,10 +96,12 @@ void WriteScatter(const HtmlReport& to, const proto::Nccl& nccl) {
                     [&](const RatePoint& point) { return point.rate == &rate; }))
       text.legend.push_back({rate.mark, rate.name});
   }
-  Chart chart(to.out, text, std::move(x), std::move(y), 280);
+  // Beside the line, its words would lie on the dots of large messages.
   if (link != nullptr)
-    chart.Rule(link->link_gb_per_s(), "roof",
-               fmt::format("{} {:.4g} GB/s per direction", link->name(), link->link_gb_per_s()));
+    text.legend.push_back({"key-roof", fmt::format("{} {:.4g} GB/s per direction", link->name(),
+                                                   link->link_gb_per_s())});
+  Chart chart(to.out, text, std::move(x), std::move(y), 280);
+  if (link != nullptr) chart.Rule(link->link_gb_per_s(), "roof");
   for (const RatePoint& point : points)
     chart.Dot(point.at, "dot " + point.rate->mark, TipOf(point), point.rate->radius_px);
 }

@@ -141,7 +141,7 @@ void WriteDevice(const HtmlReport& to, const proto::DeviceReport& device) {
 bool HasGpus(const HtmlReport& to) { return !to.report.devices().empty(); }
 
 void WriteGpus(const HtmlReport& to) {
-  const proto::DeviceReport* judged = JudgedDeviceReport(to.report);
+  const proto::DeviceReport* judged = JudgedDevice(to.report);
   WriteDevice(to, *judged);
   int shown = 1;
   for (const proto::DeviceReport& device : to.report.devices()) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "analyzer/common/text.h"
@@ -57,6 +58,7 @@ class Writer {
       columns_.push_back(column);
       names_.push_back(IsShortened(table.columns[column]) ? ShortNames(table, column, rows_)
                                                           : std::vector<std::string>());
+      if (table.columns[column].unit == Unit::kShare && !bars_) SetBars(column);
     }
   }
 
@@ -82,6 +84,20 @@ class Writer {
   }
 
  private:
+  // Of the first column of shares: full bars are the largest share, or else all would look empty.
+  struct Bars {
+    std::size_t column = 0;
+    double most = 0;
+  };
+  void SetBars(std::size_t column) {
+    Bars bars{column, 0};
+    for (std::size_t row = 0; row < rows_; ++row) {
+      if (const auto* share = std::get_if<double>(&table_.rows[row][column]))
+        bars.most = std::max(bars.most, *share);
+    }
+    if (bars.most > 0) bars_ = bars;
+  }
+
   void Head() {
     const auto head = out_.Open("thead");
     const auto row = out_.Open("tr");
@@ -101,7 +117,6 @@ class Writer {
 
   void Row(std::size_t row) {
     const auto open = out_.Open("tr");
-    bool has_bar = false;
     for (std::size_t i = 0; i < columns_.size(); ++i) {
       const TableColumn& of = table_.columns[columns_[i]];
       const Cell& cell = table_.rows[row][columns_[i]];
@@ -110,10 +125,11 @@ class Writer {
       } else if (of.is_text()) {
         out_.Leaf("td", CellText(cell, of.unit), {{"class", "text"}});
       } else {
-        const auto td = out_.Open("td", {{"class", "num"}, {"data-v", SortKey(cell)}});
+        const bool has_bar = bars_ && bars_->column == columns_[i];
+        const auto td = out_.Open(
+            "td", {{"class", has_bar ? "num metered" : "num"}, {"data-v", SortKey(cell)}});
         const auto* share = std::get_if<double>(&cell);
-        if (of.unit == Unit::kShare && share != nullptr && !has_bar) WriteMeter(out_, *share);
-        has_bar |= of.unit == Unit::kShare;
+        if (has_bar && share != nullptr) WriteMeter(out_, *share / bars_->most);
         out_.Text(CellText(cell, of.unit));
       }
     }
@@ -129,6 +145,7 @@ class Writer {
   const Table& table_;
   const HtmlTableOptions& options_;
   std::size_t rows_;
+  std::optional<Bars> bars_;
   std::vector<std::size_t> columns_;             // that are shown
   std::vector<std::vector<std::string>> names_;  // of each of these, shortened; empty: no names
 };

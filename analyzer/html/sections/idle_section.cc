@@ -19,8 +19,8 @@ constexpr std::size_t kGapRows = 20;
 
 // What idle time went on in a mean step, the largest first.
 void WriteCauses(const HtmlReport& to, const proto::DeviceSteps& steps) {
-  const proto::StepSplit& sum = steps.regular_sum();
-  const std::int64_t count = std::max<std::int64_t>(1, steps.regular());
+  const proto::StepSplit& sum = steps.judged_sum();
+  const std::int64_t count = std::max<std::int64_t>(1, steps.judged());
   std::vector<proto::IdlePart> parts(sum.idle().begin(), sum.idle().end());
   std::stable_sort(
       parts.begin(), parts.end(),

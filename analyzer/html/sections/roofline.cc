@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/common/text.h"
 #include "analyzer/common/units.h"
 #include "analyzer/html/charts/chart.h"
 #include "analyzer/report/layout/kernel_names.h"
@@ -19,6 +20,8 @@ namespace {
 
 constexpr std::size_t kMaxDots = 200;
 constexpr std::size_t kDotNameWidth = 60;
+// Dots that are named, those with most time, and how long a name may be.
+constexpr std::size_t kNamedDots = 6, kLabelWidth = 28;
 
 std::vector<const proto::Kernel*> KnownKernels(const proto::Run& run) {
   std::vector<const proto::Kernel*> known;
@@ -31,7 +34,7 @@ std::vector<const proto::Kernel*> KnownKernels(const proto::Run& run) {
 
 // The roof: of the GPU that is judged, else of the first one in the table.
 const proto::DeviceReport* DeviceWithPeaks(const proto::Report& report) {
-  const proto::DeviceReport* judged = JudgedDeviceReport(report);
+  const proto::DeviceReport* judged = JudgedDevice(report);
   if (judged != nullptr && judged->has_peaks()) return judged;
   for (const proto::DeviceReport& device : report.devices()) {
     if (device.has_peaks()) return &device;
@@ -167,11 +170,15 @@ void WriteRoofline(const HtmlReport& to) {
                  legend},
                 std::move(x), std::move(y), 320);
     for (const Roof& roof : roofs) DrawRoof(chart, scale, device->peaks(), roof);
-    for (std::size_t i = 0; i < shown; ++i) {
-      const proto::KernelWork& work = known[i]->work();
-      chart.Dot({work.flops_per_byte(), work.tflops_per_s()}, "dot " + MarkOfBound(work.bound()),
-                TipOf(*known[i], names[i]), 3.5 + 14 * std::sqrt(known[i]->share()));
-    }
+    const auto radius = [&](std::size_t i) { return 3.5 + 14 * std::sqrt(known[i]->share()); };
+    const auto place = [&](std::size_t i) {
+      return Point{known[i]->work().flops_per_byte(), known[i]->work().tflops_per_s()};
+    };
+    for (std::size_t i = 0; i < shown; ++i)
+      chart.Dot(place(i), "dot " + MarkOfBound(known[i]->work().bound()),
+                TipOf(*known[i], names[i]), radius(i));
+    for (std::size_t i = 0; i < std::min(shown, kNamedDots); ++i)
+      chart.Name(place(i), radius(i), ShortenMiddle(names[i], kLabelWidth));
   }
   WriteNotes(to, known, device);
 }

@@ -9,6 +9,7 @@
 #include "analyzer/html/page/html_page.h"
 #include "analyzer/html/page/marks.h"
 #include "analyzer/html/page/markup.h"
+#include "analyzer/report/text/judged_step.h"
 #include "analyzer/report/text/text_sections.h"
 #include "schemas/ranks.pb.h"
 #include "schemas/report.pb.h"
@@ -24,11 +25,16 @@ struct HtmlReport {
   bool has_several() const { return report.devices_size() > 1; }
 };
 
+// Letters that names on the page may have.
+inline constexpr std::size_t kHtmlTextWidth = 120;
+
 // What the sections of the text report write to.
 class Reused {
  public:
   explicit Reused(const HtmlReport& to, std::string heading = "h3")
-      : page_(to.out, std::move(heading)), text_{to.report, options_, page_} {}
+      : options_{.width = kHtmlTextWidth},
+        page_(to.out, std::move(heading)),
+        text_{to.report, options_, page_} {}
   Reused(const Reused&) = delete;
   Reused& operator=(const Reused&) = delete;
 
@@ -41,12 +47,11 @@ class Reused {
   TextReport text_;
 };
 
-// Of the GPU that the verdict is about, else of the first; null: there is none.
-const proto::DeviceSteps* JudgedSteps(const proto::Report& report);
-const proto::DeviceReport* JudgedDeviceReport(const proto::Report& report);
-
 // Always there, at the top.
 void WriteVerdictSection(const HtmlReport& to);
+
+// The bar of the mean step that the verdict is about; nothing where none is known. time_section.cc
+void WriteMeanStep(const HtmlReport& to);
 
 struct HtmlSection {
   std::string_view id, title;

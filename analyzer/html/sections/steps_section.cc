@@ -18,7 +18,7 @@ namespace traceinject {
 namespace {
 
 constexpr std::size_t kMaxStepBuckets = 200;
-constexpr int kMaxStepDots = 60;  // of steps that are not regular
+constexpr int kMaxStepDots = 60;  // of steps that are not judged
 constexpr std::size_t kStepRows = 20;
 // Of the longest step over the median: from there on the scale has to be logarithmic for the others
 // to be seen.
@@ -52,7 +52,7 @@ int DrawUnusual(Chart& chart, const proto::DeviceSteps& steps) {
   int drawn = 0, left = 0;
   for (int i = 0; i < steps.steps_size(); ++i) {
     const proto::StepSplit& step = steps.steps(i);
-    if (step.kind().empty() || step.kind() == "regular") continue;
+    if (step.judged()) continue;
     if (++drawn > kMaxStepDots) {
       ++left;
       continue;
@@ -89,11 +89,10 @@ void WriteStepChart(const HtmlReport& to, const proto::DeviceSteps& steps) {
                              Rounded(shortest), Rounded(longest), FormatTime(steps.median_ns())),
                  {{"key-step", merged ? "median of neighboring steps" : "step"}}};
   if (merged) text.legend.push_back({"range", "shortest to longest of them"});
-  const bool has_unusual =
-      std::any_of(steps.steps().begin(), steps.steps().end(), [](const proto::StepSplit& step) {
-        return !step.kind().empty() && step.kind() != "regular";
-      });
-  if (has_unusual) text.legend.push_back({"unusual", "not in the mean: warm-up, irregular, ..."});
+  const bool has_unusual = std::any_of(steps.steps().begin(), steps.steps().end(),
+                                       [](const proto::StepSplit& step) { return !step.judged(); });
+  if (has_unusual)
+    text.legend.push_back({"unusual", "left out of the mean: warm-up, evaluation, ..."});
   int left = 0;
   {
     Chart chart(to.out, text, std::move(x), std::move(y));
@@ -102,12 +101,12 @@ void WriteStepChart(const HtmlReport& to, const proto::DeviceSteps& steps) {
     if (verdict.has_new_step_ns() && verdict.steps() > 0)
       chart.Rule(
           static_cast<double>(verdict.new_step_ns()), "goal",
-          fmt::format("without {}: {}", LabelOn(verdict), FormatTime(verdict.new_step_ns())));
+          fmt::format("without {}: {}", TitleOn(verdict), FormatTime(verdict.new_step_ns())));
   }
   std::string note;
   if (logarithmic) note = "The scale is logarithmic: some steps are far longer than the others.";
   if (left > 0)
-    note += fmt::format("{}{} irregular steps are not plotted individually.",
+    note += fmt::format("{}{} steps that are left out are not plotted individually.",
                         note.empty() ? "" : " ", FormatCount(left));
   if (!note.empty()) to.out.Leaf("p", note, {{"class", "note"}});
 }

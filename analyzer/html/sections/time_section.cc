@@ -23,8 +23,8 @@ BarPart PartOf(const std::string& name, std::int64_t sum_ns, std::int64_t steps)
 }
 
 Bar MeanStep(const proto::DeviceSteps& steps) {
-  const proto::StepSplit& sum = steps.regular_sum();
-  const std::int64_t count = std::max<std::int64_t>(1, steps.regular());
+  const proto::StepSplit& sum = steps.judged_sum();
+  const std::int64_t count = std::max<std::int64_t>(1, steps.judged());
   Bar bar{steps.label(), FormatTime(sum.length_ns() / count), {}};
   const auto add = [&](const std::string& name, std::int64_t ns) {
     if (ns > 0) bar.parts.push_back(PartOf(name, ns, count));
@@ -35,22 +35,6 @@ Bar MeanStep(const proto::DeviceSteps& steps) {
   for (const proto::IdlePart& part : sum.idle()) add("idle: " + part.cause(), part.ns());
   if (sum.idle().empty()) add("idle", sum.idle_ns());
   add("not recorded", sum.unrecorded_ns());
-  return bar;
-}
-
-Bar WholeWindow(const proto::DeviceReport& device) {
-  const proto::Partition& p = device.partition();
-  Bar bar{device.label(), FormatTime(p.wall_ns()), {}};
-  const auto add = [&](const char* name, double percent, std::int64_t ns) {
-    if (ns > 0)
-      bar.parts.push_back({MarkOf(name), name, static_cast<double>(ns),
-                           fmt::format("{} ({:.3f} %)", FormatTime(ns), percent)});
-  };
-  add("compute", p.compute_percent(), p.compute_ns());
-  add("exposed communication", p.exposed_communication_percent(), p.exposed_communication_ns());
-  add("exposed copies", p.exposed_copy_percent(), p.exposed_copy_ns());
-  add("idle", p.idle_percent(), p.idle_ns());
-  add("not recorded", p.unrecorded_percent(), p.unrecorded_ns());
   return bar;
 }
 
@@ -94,8 +78,7 @@ void WriteDeviceBars(const HtmlReport& to, const std::string& title, const Messa
 bool HasTime(const HtmlReport& to) { return !to.report.devices().empty(); }
 
 void WriteTime(const HtmlReport& to) {
-  WriteDeviceBars(to, "A mean step", to.report.steps(), MeanStep);
-  WriteDeviceBars(to, "The whole recording", to.report.devices(), WholeWindow);
+  if (to.has_several()) WriteDeviceBars(to, "Mean step of each GPU", to.report.steps(), MeanStep);
   Reused reused(to);
   TextReport& text = reused.text();
   if (FindWithheld(text, "partition", kAnySource) == nullptr)
@@ -108,6 +91,15 @@ void WriteTime(const HtmlReport& to) {
 }
 
 }  // namespace
+
+void WriteMeanStep(const HtmlReport& to) {
+  const proto::DeviceSteps* const steps = JudgedSteps(to.report);
+  if (steps == nullptr) return;
+  const Bar bar = MeanStep(*steps);
+  WriteBars(to.out, {MeanStepTitle(to.report, *steps), "", LegendOf({bar})}, std::vector{bar});
+  if (!to.report.scope().outside().empty())
+    to.out.Leaf("p", "Outside of these steps: " + to.report.scope().outside(), {{"class", "note"}});
+}
 
 const HtmlSection kTimeSection = {"time", "Where the time went", HasTime, WriteTime};
 

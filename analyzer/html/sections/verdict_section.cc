@@ -26,7 +26,7 @@ void WriteUtilization(const HtmlReport& to) {
   const auto write = [&](const char* name, const std::string& what, const std::string& now,
                          bool is_new_known, const std::string& then) {
     if (is_new_known)
-      WriteTile(to.out, name, now + " → " + then, what + "; now → without " + LabelOn(verdict));
+      WriteTile(to.out, name, now + " → " + then, what + "; now → without " + TitleOn(verdict));
     else
       WriteTile(to.out, name, now, what);
   };
@@ -41,23 +41,28 @@ void WriteUtilization(const HtmlReport& to) {
 void WriteTiles(const HtmlReport& to) {
   const proto::Verdict& verdict = to.report.verdict();
   const auto list = to.out.Open("dl", {{"class", "tiles"}});
-  const std::string step = verdict.steps() > 0 ? "Step" : "Window";
-  const std::int64_t unrecorded_ns = verdict.step_ns() - verdict.recording_ns();
+  const std::string step = verdict.steps() > 0 ? "Mean step" : "Window";
   if (verdict.has_saved_ns()) {
     WriteTile(to.out, "Saves", FormatTime(verdict.saved_ns()),
               fmt::format("95 % interval {} to {}; {} of the {}",
                           FormatTime(verdict.saved_low_ns()), FormatTime(verdict.saved_high_ns()),
-                          FormatShare(verdict.saved_ns(), unrecorded_ns),
+                          FormatShare(verdict.saved_ns(), verdict.step_ns()),
                           verdict.steps() > 0 ? "step" : "window"));
-    WriteTile(to.out, step + " time",
-              FormatTime(unrecorded_ns) + " → " + FormatTime(verdict.new_step_ns()),
-              "now → without " + LabelOn(verdict));
+    WriteTile(to.out, step,
+              FormatTime(verdict.step_ns()) + " → " + FormatTime(verdict.new_step_ns()),
+              "now → without " + TitleOn(verdict) +
+                  (verdict.recording_ns() * 1000 > verdict.step_ns()
+                       ? fmt::format(" and without recording, which adds {}",
+                                     FormatTime(verdict.recording_ns()))
+                       : std::string()));
   } else if (verdict.has_step_ns()) {
-    // As recorded: so the sentence above says.
-    WriteTile(to.out, step + " time", FormatTime(verdict.step_ns()),
+    WriteTile(to.out, step, FormatTime(verdict.step_ns()),
               verdict.steps() > 0 ? fmt::format("mean of {}", Plural(verdict.steps(), "step"))
                                   : std::string());
   }
+  for (const TargetFigure& figure : TargetsOf(to.report))
+    WriteTile(to.out, figure.name, figure.value,
+              fmt::format("target {}: {}", figure.target, figure.outcome));
   WriteUtilization(to);
   if (verdict.abstained().empty())
     WriteTile(to.out, "Confidence", fmt::format("{:.2f}", verdict.confidence()), "of 1");
@@ -68,14 +73,13 @@ void WriteFixOrder(const HtmlReport& to) {
   const proto::Verdict& verdict = to.report.verdict();
   if (verdict.fix_order().empty()) return;
   std::vector<Bar> bars;
-  const proto::FixStep& first = verdict.fix_order(0);
-  const std::int64_t now_ns = first.step_ns() + first.saved_ns();
-  bars.push_back({"now",
-                  FormatTime(now_ns),
-                  {{"step", "left", static_cast<double>(now_ns), FormatTime(now_ns)}}});
+  bars.push_back(
+      {"now",
+       FormatTime(verdict.step_ns()),
+       {{"step", "left", static_cast<double>(verdict.step_ns()), FormatTime(verdict.step_ns())}}});
   for (const proto::FixStep& step : verdict.fix_order())
     bars.push_back(
-        {(bars.size() == 1 ? "without " : "then without ") + LabelOn(step),
+        {(bars.size() == 1 ? "without " : "then without ") + TitleOn(step),
          FormatTime(step.step_ns()),
          {{"step", "left", static_cast<double>(step.step_ns()), FormatTime(step.step_ns())},
           {"saved", "saved", static_cast<double>(step.saved_ns()), FormatTime(step.saved_ns())}}});
@@ -184,13 +188,14 @@ void WriteVerdictSection(const HtmlReport& to) {
     {
       const auto card = to.out.Open("div", {{"class", CardOf(verdict)}});
       to.out.Leaf("p", "Verdict: what limits this run", {{"class", "kicker"}});
-      to.out.Leaf("h1", TitleOn(verdict), {{"id", "verdict-label"}});
+      to.out.Leaf("h1", VerdictTitle(verdict), {{"id", "verdict-label"}});
       to.out.Leaf("p", SavingSentence(verdict), {{"class", "lead"}});
       {
         Reused reused(to);
         WriteHungRun(reused.text());
       }
       WriteTiles(to);
+      WriteMeanStep(to);
     }
     WriteFixOrder(to);
     WriteEvidence(to);

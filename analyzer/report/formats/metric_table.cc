@@ -64,17 +64,17 @@ std::vector<Sample> OneIf(bool known, double value) {
   return known ? One(value) : std::vector<Sample>();
 }
 
-// A part of the mean regular step.
+// A part of the mean step.
 Number PartOfStep(const DeviceView& view, double ns_of_sum) {
-  const std::int64_t steps = view.steps.regular();
-  if (steps == 0 || !view.steps.has_regular_mean_ns()) return std::nullopt;
+  const std::int64_t steps = view.steps.judged();
+  if (steps == 0 || !view.steps.has_judged_mean_ns()) return std::nullopt;
   return Seconds(ns_of_sum / static_cast<double>(steps));
 }
 
 std::vector<Sample> IdleCausesOfSteps(const proto::Report& report) {
   std::vector<Sample> samples;
   ForEachDevice(report, [&](const DeviceView& view) {
-    for (const proto::IdlePart& part : view.steps.regular_sum().idle()) {
+    for (const proto::IdlePart& part : view.steps.judged_sum().idle()) {
       const Number seconds = PartOfStep(view, static_cast<double>(part.ns()));
       if (!seconds) continue;
       Labels labels = LabelsOf(view);
@@ -205,7 +205,7 @@ Metric OfDevice() {
 template <const TimeFigure& kFigure>
 Metric OfMeanStep() {
   return Shared(kFigure, kDeviceLabels, [](const DeviceView& view) {
-    return PartOfStep(view, kFigure.get(view.steps.regular_sum()));
+    return PartOfStep(view, kFigure.get(view.steps.judged_sum()));
   });
 }
 
@@ -239,10 +239,10 @@ const Metric kMetrics[] = {
     {"process_open", MetricType::kGauge, "", kSourceLabels,
      "1: the process is running, or was killed; 0: its recording was closed", nullptr,
      RunningProcesses},
-    {"window_seconds", MetricType::kGauge, "seconds", "", "time these metrics cover", nullptr,
+    {"window_seconds", MetricType::kGauge, "seconds", "",
+     "time these metrics cover: the steps that the verdict judges", nullptr,
      [](const proto::Report& report) {
-       const proto::Window& window = report.run().window();
-       return OneIf(report.devices_size() > 0, Seconds(window.end_ns() - window.start_ns()));
+       return OneIf(report.devices_size() > 0, Seconds(report.scope().time_ns()));
      }},
     {"last_operation_timestamp_seconds", MetricType::kGauge, "seconds", "",
      "when the last recorded GPU operation ended, since the Unix epoch", nullptr,
@@ -268,9 +268,9 @@ const Metric kMetrics[] = {
     Shared(shared::kSamplesPerSecond, kSourceLabels, nullptr, SamplesPerSecond),
     OfMeanStep<shared::kStep>(),
     {"step_median_seconds", MetricType::kGauge, "seconds", kDeviceLabels,
-     "median regular training step",
+     "median training step of those that the verdict judges",
      [](const DeviceView& view) {
-       return If(view.steps.has_regular_median_ns(), Seconds(view.steps.regular_median_ns()));
+       return If(view.steps.has_judged_median_ns(), Seconds(view.steps.judged_median_ns()));
      }},
     OfMeanStep<shared::kComputeTime>(),
     OfMeanStep<shared::kExposedCommTime>(),
@@ -281,7 +281,7 @@ const Metric kMetrics[] = {
     {"step_data_wait_seconds", MetricType::kGauge, "seconds", kDeviceLabels,
      "of a mean step, while the program waited for its data loaders; the GPU may have been busy",
      [](const DeviceView& view) {
-       return PartOfStep(view, static_cast<double>(view.steps.regular_sum().data_wait_ns()));
+       return PartOfStep(view, static_cast<double>(view.steps.judged_sum().data_wait_ns()));
      }},
     OfWindow<shared::kBusyShare>(),
     OfWindow<shared::kComputeShare>(),

@@ -60,8 +60,8 @@ constexpr auto kMs = FigureUnit::kMs;
 constexpr auto kShare = FigureUnit::kShare;
 constexpr auto kRatio = FigureUnit::kRatio;
 
-inline constexpr TimeFigure kStep = {"step_ms", "step_seconds", kMs, "mean regular training step",
-                                     Length};
+inline constexpr TimeFigure kStep = {"step_ms", "step_seconds", kMs,
+                                     "mean training step of those that the verdict judges", Length};
 inline constexpr TimeFigure kComputeTime = {"compute_ms", "step_compute_seconds", kMs,
                                             "per mean step, compute kernels running", Compute};
 inline constexpr TimeFigure kExposedCommTime = {

@@ -10,9 +10,10 @@
 
 namespace traceinject {
 
+// Where nothing says how wide the output is.
 inline constexpr std::size_t kTextWidth = 100;
-// Narrower than this, indented sentences would be one word a line.
-inline constexpr std::size_t kMinTextWidth = 50;
+// Narrower than this, indented sentences would be one word a line; wider, no eye finds the next.
+inline constexpr std::size_t kMinTextWidth = 60, kMaxTextWidth = 250;
 
 // What the sections of a report are written to, whatever it looks like there.
 class ReportPage {
@@ -33,8 +34,8 @@ class ReportPage {
 
 class TextPage : public ReportPage {
  public:
-  // width: columns that sentences fit into, at least kMinTextWidth. Tables are as wide as they
-  // are.
+  // width: columns that all fits into but words and lines that are wider themselves; at least
+  // kMinTextWidth.
   explicit TextPage(bool color, std::size_t width = kTextWidth)
       : color_(color), width_(std::max(width, kMinTextWidth)) {}
 
@@ -44,9 +45,10 @@ class TextPage : public ReportPage {
   void Line(std::string_view line) override;
   // As it is: lines with their ends.
   void Text(std::string_view text) { text_ += text; }
-  // Broken at spaces; following lines are indented by two more than the first. Words longer than
-  // the line stay whole.
+  // Broken at spaces, but not between a number and its unit; following lines are indented by two
+  // more than the first. Words longer than the line stay whole.
   void Sentence(std::string_view text, std::size_t indent = 2) override;
+  // Texts are shortened where it is too wide; if that is not enough, each row is a sentence.
   void Table(const std::vector<std::vector<std::string>>& rows, std::size_t first_right,
              std::size_t last_right) override;
   std::string Colored(std::string_view text, int color) const override;

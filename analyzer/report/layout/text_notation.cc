@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 namespace traceinject {
 namespace {
@@ -51,6 +52,17 @@ std::string MessageSize(const proto::NcclRow& row) {
 
 std::string MessageSize(std::int64_t least_bytes, bool latency_bound) {
   return fmt::format("{}+{}", BinaryBytes(least_bytes), latency_bound ? " *" : "");
+}
+
+std::string GpuNames(const proto::Report& report) {
+  std::map<std::string, int> count;
+  for (const proto::DeviceReport& device : report.devices()) ++count[device.name()];
+  std::string text;
+  for (const auto& [name, n] : count) {
+    text += text.empty() ? "" : ", ";
+    text += n == 1 ? name : fmt::format("{} x {}", n, name);
+  }
+  return text;
 }
 
 const char* HealthGradeText(proto::Health::Grade grade) {

@@ -19,6 +19,8 @@ std::string Plural(std::int64_t count, std::string_view noun, std::string_view e
 std::string SourceLabel(const proto::Report& report, int index);
 // "rank 3: "; empty for the only process.
 std::string SourcePrefix(const proto::Report& report, int source);
+// "NVIDIA H200", or "2 x NVIDIA H200, NVIDIA A10".
+std::string GpuNames(const proto::Report& report);
 // "good", "lossy", ...
 const char* HealthGradeText(proto::Health::Grade grade);
 // "not given: rank 3: steps, because ..."

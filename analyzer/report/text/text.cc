@@ -17,18 +17,6 @@ namespace {
 
 constexpr std::size_t kProductRows = 10;  // a model has many shapes, and few that matter
 
-// "NVIDIA H200", or "2 x NVIDIA H200, NVIDIA A10".
-std::string GpuNames(const proto::Report& report) {
-  std::map<std::string, int> count;
-  for (const proto::DeviceReport& device : report.devices()) ++count[device.name()];
-  std::string text;
-  for (const auto& [name, n] : count) {
-    text += text.empty() ? "" : ", ";
-    text += n == 1 ? name : fmt::format("{} x {}", n, name);
-  }
-  return text;
-}
-
 void WriteTitle(TextReport& to) {
   const proto::Run& run = to.report.run();
   // Once where a merged file holds several processes.
@@ -44,10 +32,11 @@ void WriteTitle(TextReport& to) {
       Plural(run.device_count(), "GPU"), GpuNames(to.report), FormatDate(run.origin_unix_ns())));
   const proto::Window& window = run.window();
   if (run.has_window())
-    to.page.Sentence(fmt::format("window: {} ({} to {} after the first GPU operation{})",
+    to.page.Sentence(fmt::format("GPU work: {} ({} to {} after the first GPU operation{})",
                                  FormatTime(window.end_ns() - window.start_ns()),
                                  FormatTime(window.start_ns()), FormatTime(window.end_ns()),
                                  window.restricted() ? "; part of the recording" : ""));
+  WriteScope(to);
   const proto::Health& health = to.report.health();
   if (health.grade() != proto::Health::GRADE_GOOD) {
     to.page.Sentence(
@@ -67,9 +56,6 @@ void WriteNotes(TextReport& to) {
 void WriteDevice(TextReport& to, const proto::DeviceReport& device) {
   const bool only = to.report.devices().size() == 1;
   to.page.Heading(fmt::format("{} ({})", device.label(), device.name()));
-  if (device.has_window())
-    to.page.Sentence(fmt::format("{} to {}", FormatTime(device.window().start_ns()),
-                                 FormatTime(device.window().end_ns())));
   if (!only && device.has_partition()) WriteRatios(to, device.partition());
   WritePeaks(to, device);
   if (device.has_telemetry()) WriteTelemetry(to, device.telemetry());
@@ -111,6 +97,10 @@ std::string WriteVerdictText(const proto::Report& report, const TextOptions& opt
 std::string WriteText(const proto::Report& report, const TextOptions& options) {
   TextPage page(options.color, options.width);
   TextReport to{report, options, page};
+  if (!options.full) {
+    WriteFirstScreen(to);
+    return page.text();
+  }
   const bool several = to.report.devices().size() > 1;
   page.Text(WriteVerdictText(report, options));
   if (!report.rank_findings().empty()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A Report for people: plain text that fits 100 columns. Every number comes from the message;
+// A Report for people: plain text. Every number comes from the message;
 // nothing is computed here but its notation.
 #pragma once
 
@@ -12,8 +12,10 @@
 namespace traceinject {
 
 struct TextOptions {
-  std::size_t width = kTextWidth;  // of sentences, columns
+  std::size_t width = kTextWidth;  // columns
   bool color = false;    // bold headings and a colored grade, as ANSI sequences: for terminals
+  bool full = false;     // all sections, not the first screen alone
+  std::string run = {};  // what to name in commands that show more; empty: the first file
   std::size_t gaps = 5;  // gaps of each GPU
   std::size_t device_rows = 5;  // rows of each table of a GPU, where there are several
 };

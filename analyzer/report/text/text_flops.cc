@@ -17,14 +17,14 @@ std::string ProductText(const proto::MatrixProductRow& row) {
 
 void WriteStepFlops(TextReport& to, const proto::MatrixProducts& products) {
   if (!products.has_flops_per_step() || products.flops_per_step() <= 0) return;
-  std::string text = fmt::format("known FLOPs per step: {:.4g} TFLOP in {}",
-                                 products.flops_per_step() / 1e12, FormatTime(products.step_ns()));
+  std::string text =
+      fmt::format("known FLOPs per step: {:.4g} TFLOP", products.flops_per_step() / 1e12);
   if (products.has_peak_share()) {
     text += fmt::format(": hardware FLOPs utilization (HFU) at least {}",
                         Percent(products.peak_share(), 1));
     const proto::Verdict& verdict = to.report.verdict();
     if (verdict.has_new_peak_share())
-      text += fmt::format("; {} without {}", Percent(verdict.new_peak_share()), LabelOn(verdict));
+      text += fmt::format("; {} without {}", Percent(verdict.new_peak_share()), TitleOn(verdict));
   } else if (!products.peak_reason().empty()) {
     text += "; share of the peak unknown: " + products.peak_reason();
   }
@@ -97,7 +97,7 @@ void WriteMfu(TextReport& to) {
         mfu.achieved_tflops_per_device(), mfu.peak_tflops_per_device(),
         Plural(mfu.devices(), "GPU"),
         verdict.has_new_mfu_percent()
-            ? fmt::format("; {:.2f} % without {}", verdict.new_mfu_percent(), LabelOn(verdict))
+            ? fmt::format("; {:.2f} % without {}", verdict.new_mfu_percent(), TitleOn(verdict))
             : std::string()));
     if (mfu.has_percent_at_clock())
       to.page.Sentence(fmt::format(

@@ -40,7 +40,8 @@ void WriteGaps(TextReport& to, const proto::DeviceReport& device) {
   std::vector<std::string> enders;
   for (std::size_t i = 0; i < count; ++i)
     enders.push_back(device.longest_gaps(static_cast<int>(i)).ended_by());
-  enders = ShortKernelNames(enders, 60);
+  constexpr std::size_t kBeforeName = 38;
+  enders = ShortKernelNames(enders, std::max<std::size_t>(20, to.options.width - kBeforeName));
   for (std::size_t i = 0; i < count; ++i) {
     const proto::Gap& gap = device.longest_gaps(static_cast<int>(i));
     to.page.Line(fmt::format("  {:>9} at {}{}", FormatTime(gap.duration_ns()),

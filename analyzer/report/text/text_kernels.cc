@@ -35,6 +35,12 @@ std::string WorkText(const proto::Kernel& kernel) {
   return text;
 }
 
+std::string ClassTitle(const std::string& name) {
+  const std::optional<KernelClass> known = KernelClassFromName(name);
+  return known == KernelClass::kOther || !known ? "other (unclassified)"
+                                                : std::string(KernelClassTitle(*known));
+}
+
 // "1.00 waves, occupancy 18.8 %".
 std::string FitText(const proto::LaunchShape& shape) {
   if (!shape.has_waves()) return "";
@@ -42,6 +48,7 @@ std::string FitText(const proto::LaunchShape& shape) {
                      Percent(shape.occupancy_share()));
 }
 
+constexpr double kLeastShown = 0.0005;   // as "0.1 %"
 constexpr std::size_t kNameColumn = 19;  // where names and details of two-line rows begin
 
 }  // namespace
@@ -55,12 +62,12 @@ void WriteKernels(TextReport& to, const proto::KernelTotals& totals,
                                Percent(totals.unclassified_share())));
   std::vector<std::string> names;
   for (const proto::Kernel& kernel : kernels) names.push_back(kernel.name());
-  names = ShortKernelNames(names, kTextWidth - kNameColumn - 2);
+  names = ShortKernelNames(names, to.options.width - kNameColumn - 2);
   for (std::size_t i = 0; i < std::min(rows, names.size()); ++i) {
     const proto::Kernel& kernel = kernels[static_cast<int>(i)];
     to.page.Line(fmt::format("{:>8}  {:>9}  {}", Percent(kernel.share()),
                              FormatTime(kernel.total_ns()), names[i]));
-    to.page.Sentence(fmt::format("{}: {} x {} ({} to {}), {}", kernel.kernel_class(),
+    to.page.Sentence(fmt::format("{}: {} x {} ({} to {}), {}", ClassTitle(kernel.kernel_class()),
                                  FormatCount(kernel.count()), Rounded(kernel.mean_ns()),
                                  FormatTime(kernel.min_ns()), FormatTime(kernel.max_ns()),
                                  ShapeText(kernel.shape())),
@@ -71,7 +78,7 @@ void WriteKernels(TextReport& to, const proto::KernelTotals& totals,
 }
 
 void WriteKernelFindings(TextReport& to, const Repeated<proto::KernelFinding>& findings) {
-  constexpr std::size_t kExampleWidth = 60;
+  const std::size_t kExampleWidth = std::max<std::size_t>(60, to.options.width - 40);
   std::vector<std::string> examples;
   for (const proto::KernelFinding& finding : findings) {
     examples.push_back(finding.example());
@@ -96,12 +103,9 @@ void WriteKernelFindings(TextReport& to, const Repeated<proto::KernelFinding>& f
 void WriteKernelClasses(TextReport& to, const Repeated<proto::KernelClass>& classes) {
   TextRows rows = {{"class", "share", "time", "count"}};
   for (const proto::KernelClass& one : classes) {
-    const std::optional<KernelClass> known = KernelClassFromName(one.name());
-    const std::string title = known == KernelClass::kOther || !known
-                                  ? "other (unclassified)"
-                                  : std::string(KernelClassTitle(*known));
-    rows.push_back(
-        {title, Percent(one.share()), FormatTime(one.total_ns()), FormatCount(one.count())});
+    if (one.share() < kLeastShown) continue;
+    rows.push_back({ClassTitle(one.name()), Percent(one.share()), FormatTime(one.total_ns()),
+                    FormatCount(one.count())});
   }
   to.page.Table(rows, 1, 3);
 }

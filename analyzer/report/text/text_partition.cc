@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "analyzer/common/units.h"
@@ -10,10 +11,13 @@
 namespace traceinject {
 namespace {
 
-std::string Bar(double percent) {
-  constexpr int kWidth = 40;
-  const int filled = static_cast<int>(std::lround(percent / 100 * kWidth));
-  return std::string(filled, '#') + std::string(kWidth - filled, '.');
+// Beside the other columns.
+std::string Bar(double percent, std::size_t page_width) {
+  constexpr std::size_t kOthers = 50, kLeast = 8, kMost = 40;
+  const std::size_t width = std::clamp(page_width - std::min(page_width, kOthers), kLeast, kMost);
+  const auto filled =
+      static_cast<std::size_t>(std::lround(percent / 100 * static_cast<double>(width)));
+  return std::string(filled, '#') + std::string(width - filled, '.');
 }
 
 }  // namespace
@@ -41,17 +45,17 @@ void WriteTime(TextReport& to) {
                       : fmt::format("GPU time, sum of {} GPUs", to.report.devices().size()));
   if (const proto::Withheld* withheld = FindWithheld(to, "partition", kAnySource))
     return to.page.Sentence("withheld: " + withheld->reason());
-  const auto row = [](const char* name, double percent, std::int64_t ns) {
-    return std::vector<std::string>{name, Bar(percent), fmt::format("{:.3f} %", percent),
-                                    FormatTime(ns)};
+  TextRows rows;
+  const auto add = [&](const char* name, double percent, std::int64_t ns) {
+    if (ns > 0)
+      rows.push_back(
+          {name, Bar(percent, to.options.width), fmt::format("{:.3f} %", percent), FormatTime(ns)});
   };
-  TextRows rows = {
-      row("compute", p.compute_percent(), p.compute_ns()),
-      row("exposed communication", p.exposed_communication_percent(), p.exposed_communication_ns()),
-      row("exposed copies", p.exposed_copy_percent(), p.exposed_copy_ns()),
-      row("idle", p.idle_percent(), p.idle_ns())};
-  if (p.has_unrecorded_ns())
-    rows.push_back(row("not recorded", p.unrecorded_percent(), p.unrecorded_ns()));
+  add("compute", p.compute_percent(), p.compute_ns());
+  add("exposed communication", p.exposed_communication_percent(), p.exposed_communication_ns());
+  add("exposed copies", p.exposed_copy_percent(), p.exposed_copy_ns());
+  add("idle", p.idle_percent(), p.idle_ns());
+  add("not recorded", p.unrecorded_percent(), p.unrecorded_ns());
   rows.push_back({"sum", "", "100.000 %", FormatTime(p.wall_ns())});
   to.page.Table(rows, 2, 3);
   WriteRatios(to, p);

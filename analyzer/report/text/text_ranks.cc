@@ -128,11 +128,15 @@ void WriteClockOffsets(const proto::Ranks& ranks, TextPage& page) {
       furthest = row;
   }
   if (aligned < 2) return;
+  const std::int64_t offset = std::abs(ranks.ranks(furthest).clock_offset_ns());
+  if (offset == 0 && sigma == 0 && drift == 0) {
+    page.Sentence(fmt::format("{} have one clock, that of their host", Plural(aligned, "rank")));
+    return;
+  }
   page.Sentence(
       fmt::format("clocks of {} aligned, uncertainty {} (one standard deviation): offsets up to {} "
                   "({}), drift up to {:.1f} ppm",
-                  Plural(aligned, "rank"), FormatTime(sigma),
-                  FormatTime(std::abs(ranks.ranks(furthest).clock_offset_ns())),
+                  Plural(aligned, "rank"), FormatTime(sigma), FormatTime(offset),
                   RankLabel(ranks, furthest), drift));
 }
 

@@ -36,6 +36,12 @@ void WriteMore(TextReport& to, std::size_t shown, int all);
 // Why these figures of a source, or of any, are not given; null: they are.
 const proto::Withheld* FindWithheld(const TextReport& to, std::string_view figures, int source);
 
+// text_first_screen.cc
+// The verdict, and the least that has to be known beside it.
+void WriteFirstScreen(TextReport& to);
+// Which steps the figures are of, and what is outside of them.
+void WriteScope(TextReport& to);
+
 // text_verdict.cc
 void WriteVerdict(TextReport& to);
 

@@ -5,13 +5,14 @@
 
 #include "analyzer/common/units.h"
 #include "analyzer/report/layout/text_notation.h"
+#include "analyzer/report/text/judged_step.h"
 #include "analyzer/report/text/text_sections.h"
 
 namespace traceinject {
 namespace {
 
-// "left out, 12.3 % of the time of all steps: 2 warm-up, 101.2 ms on average (...); ...; median of
-// the others 20.00 ms"; empty: all steps are regular.
+// "left out, 12.3 % of the time of all steps: 2 warm-up, 101.2 ms on average (...); ..."; empty:
+// all steps are judged.
 std::string LeftOut(const proto::DeviceSteps& steps) {
   std::string text;
   std::int64_t left_ns = 0;
@@ -23,14 +24,11 @@ std::string LeftOut(const proto::DeviceSteps& steps) {
                         left.count() == 1 ? "long" : "on average", left.reason());
   }
   if (text.empty()) return text;
-  const std::int64_t all_ns = left_ns + steps.regular_sum().length_ns();
-  const std::string share = steps.has_regular_sum() ? fmt::format(", {} of the time of all steps",
-                                                                  FormatShare(left_ns, all_ns))
-                                                    : std::string();
-  text = fmt::format("left out{}: {}", share, text);
-  if (steps.has_regular_median_ns())
-    text += fmt::format("; median of the others {}", FormatTime(steps.regular_median_ns()));
-  return text;
+  const std::int64_t all_ns = left_ns + steps.judged_sum().length_ns();
+  const std::string share = steps.has_judged_sum() ? fmt::format(", {} of the time of all steps",
+                                                                 FormatShare(left_ns, all_ns))
+                                                   : std::string();
+  return fmt::format("left out{}: {}", share, text);
 }
 
 void WriteQueue(TextReport& to, const proto::DeviceSteps& steps) {
@@ -47,28 +45,26 @@ void WriteQueue(TextReport& to, const proto::DeviceSteps& steps) {
 }  // namespace
 
 void WriteSteps(TextReport& to, const proto::DeviceSteps& steps) {
-  const bool window = steps.pattern().empty() && steps.count() < 3;
-  to.page.Heading(fmt::format("{} of {}", window ? "The window" : "A mean step", steps.label()));
-  if (!steps.has_regular_sum() && steps.median_ns() == 0)
+  to.page.Heading(MeanStepTitle(to.report, steps));
+  if (!steps.has_judged_sum() && steps.median_ns() == 0)
     return to.page.Sentence("step times withheld: see Trust");
-  // The numbers tell which, where others were left out before them.
-  const std::string which = steps.first() > 1 ? fmt::format("steps {} to {}", steps.first(),
-                                                            steps.first() + steps.count() - 1)
-                                              : Plural(steps.count(), "step");
-  std::string text = fmt::format("{} ({}{}): median {}, MAD {}", which, steps.source(),
-                                 steps.pattern().empty() ? "" : " '" + steps.pattern() + "'",
-                                 FormatTime(steps.median_ns()), FormatTime(steps.mad_ns()));
+  std::string text = fmt::format("{} ({}{})", Plural(steps.count(), "step"), steps.source(),
+                                 steps.pattern().empty() ? "" : " '" + steps.pattern() + "'");
+  if (steps.has_judged_median_ns())
+    text += fmt::format("; median of the judged ones {}, median absolute deviation {}",
+                        FormatTime(steps.judged_median_ns()), FormatTime(steps.mad_ns()));
   // Steps that the program told are certain enough to need no word.
   constexpr double kCertain = 0.99;
   if (steps.confidence() > 0 && steps.confidence() < kCertain)
     text += fmt::format("; confidence {}", Percent(steps.confidence()));
   to.page.Sentence(text);
   if (const std::string left = LeftOut(steps); !left.empty()) to.page.Sentence(left);
-  if (!steps.has_regular_sum()) return to.page.Sentence("step split withheld: see Trust");
-  const proto::StepSplit& sum = steps.regular_sum();
-  const std::int64_t count = std::max<std::int64_t>(1, steps.regular());
+  if (!steps.has_judged_sum()) return to.page.Sentence("step split withheld: see Trust");
+  const proto::StepSplit& sum = steps.judged_sum();
+  const std::int64_t count = std::max<std::int64_t>(1, steps.judged());
   TextRows rows = {{"", "share", "time"}};
   const auto add = [&](std::string name, std::int64_t ns) {
+    if (!IsShown(ns, sum.length_ns())) return;
     rows.push_back({std::move(name), FormatShare(ns, sum.length_ns()), FormatTime(ns / count)});
   };
   add("compute", sum.compute_ns());

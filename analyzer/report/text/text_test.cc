@@ -19,6 +19,8 @@
 namespace traceinject {
 namespace {
 
+const TextOptions kFull{.full = true};
+
 void ExpectGolden(const std::string& name, const std::string& text) {
   const std::string path = std::string(TRACEINJECT_TESTDATA) + "/" + name;
   if (std::getenv("TRACEINJECT_UPDATE_GOLDEN") != nullptr) std::ofstream(path) << text;
@@ -48,7 +50,7 @@ std::string Unbroken(const std::string& text) {
 TEST(TextTest, TwoRanks) {
   ReportOptions options;
   options.mfu.flops_per_step = 4e12;
-  const std::string text = WriteText(BuildReport(SampleRun(), options), {});
+  const std::string text = WriteText(BuildReport(SampleRun(), options), kFull);
   ExpectFits(text);
   ExpectGolden("two_ranks.txt", text);
 }
@@ -78,7 +80,7 @@ TEST(TextTest, WhatWasSampledOfAGpu) {
   sampled.set_pcie_generation(5);
   sampled.set_pcie_width(8);
   sampled.mutable_nvlink_sent()->set_most_gb_per_s(28.44);
-  const std::string text = WriteText(report, {});
+  const std::string text = WriteText(report, kFull);
   ExpectFits(text);
   const std::size_t start = text.find("  SM clock");
   ExpectGolden("telemetry.txt", text.substr(start, text.find("  never idle") - start));
@@ -86,7 +88,7 @@ TEST(TextTest, WhatWasSampledOfAGpu) {
 
 TEST(TextTest, WhatIsAmissWithTheMachine) {
   proto::Report report;
-  EXPECT_EQ(WriteText(report, {}).find("Machine findings"), std::string::npos);
+  EXPECT_EQ(WriteText(report, kFull).find("Machine findings"), std::string::npos);
   proto::HygieneFinding& finding = *report.add_hygiene();
   finding.set_severity("warning");
   finding.set_text("rank 0 GPU 0: PCIe generation 5 x8 at best");
@@ -98,7 +100,7 @@ TEST(TextTest, WhatIsAmissWithTheMachine) {
       "  warning: rank 0 GPU 0: PCIe generation 5 x8 at best\n"
       "    try: the seat of the card\n"
       "        [a manual]\n";
-  const std::string text = WriteText(report, {});
+  const std::string text = WriteText(report, kFull);
   EXPECT_NE(text.find(expected), std::string::npos) << text;
 }
 
@@ -119,7 +121,7 @@ TEST(TextTest, HowNcclConnectsRanks) {
     path.set_channels_max(name[0] == 'P' ? 2 : 24);
   }
   report.mutable_run()->mutable_nccl()->add_transports()->set_communicators(1);
-  const std::string text = WriteText(report, {});
+  const std::string text = WriteText(report, kFull);
   const std::size_t begin = text.find("  NCCL transports (from its log)");
   ASSERT_NE(begin, std::string::npos);
   const std::string expected =
@@ -136,7 +138,7 @@ TEST(TextTest, HowNcclConnectsRanks) {
 TEST(TextTest, OneProcess) {
   traceinject::Run run = SampleRun();
   run.ranks.pop_back();
-  const std::string text = WriteText(BuildReport(run, {}), {});
+  const std::string text = WriteText(BuildReport(run, {}), kFull);
   ExpectFits(text);
   ExpectGolden("one_process.txt", text);
 }
@@ -144,7 +146,7 @@ TEST(TextTest, OneProcess) {
 TEST(TextTest, DamagedRecording) {
   ReportOptions options;
   options.mfu = {.params = 1e9, .tokens_per_step = 1e4, .steps = 2};
-  const std::string text = WriteText(BuildReport(DamagedRun(), options), {});
+  const std::string text = WriteText(BuildReport(DamagedRun(), options), kFull);
   ExpectFits(text);
   ExpectGolden("damaged.txt", text);
 }
@@ -158,24 +160,24 @@ TEST(TextTest, SaysWhatRecordingAdded) {
   traceinject::Run run;
   run.ranks = {SimulatedTraining(plan).rank()};
   proto::Report report = BuildReportWithVerdict(run, {});
-  EXPECT_NE(WriteText(report, {}).find("recording overhead is about"), std::string::npos);
+  EXPECT_NE(WriteText(report, kFull).find("recording overhead is about"), std::string::npos);
   report.mutable_verdict()->set_recording_ns(report.verdict().step_ns() / 200);
-  EXPECT_EQ(WriteText(report, {}).find("recording overhead is about"), std::string::npos);
+  EXPECT_EQ(WriteText(report, kFull).find("recording overhead is about"), std::string::npos);
 }
 
 TEST(TextTest, MemoryCallsAreShownWhereTheyWereRecorded) {
   traceinject::Run run = SampleRun();
   run.ranks.resize(1);
-  EXPECT_EQ(WriteText(BuildReport(run, {}), {}).find("Memory calls"), std::string::npos);
+  EXPECT_EQ(WriteText(BuildReport(run, {}), kFull).find("Memory calls"), std::string::npos);
   MemoryOperations& memory = run.ranks[0].memory;
-  memory.time = {2'000'000, 12'000'000};
+  memory.time = {12'000'000, 22'000'000};
   memory.device = {0, 0};
   memory.release = {false, true};
   memory.memory_kind = {3, 3};
   memory.bytes = {5'000'000, 5'000'000};
   memory.address = {16, 16};
   memory.correlation = {900, 901};
-  const std::string text = WriteText(BuildReport(run, {}), {});
+  const std::string text = WriteText(BuildReport(run, {}), kFull);
   EXPECT_NE(text.find("Memory calls"), std::string::npos) << text;
   EXPECT_NE(
       text.find("1 allocation of 5.000 MB on the GPU and 1 release, 0 ns in these calls; peak "
@@ -192,7 +194,7 @@ TEST(TextTest, SlowDataLoader) {
   run.base_ns = 1'785'585'600'000'000'000;
   run.ranks = {SimulatedTraining(plan).rank()};
   run.ranks[0].loaders.emplace_back().batch_size = 64;
-  const std::string text = WriteText(BuildReportWithVerdict(run, {}), {});
+  const std::string text = WriteText(BuildReportWithVerdict(run, {}), kFull);
   ExpectFits(text);
   ExpectGolden("slow_data_loader.txt", text);
   EXPECT_EQ(text.rfind("verdict: Data loading (dataloader)", 0), 0U);
@@ -202,7 +204,7 @@ TEST(TextTest, NoVerdictSaysWhy) {
   traceinject::Run run = SampleRun();
   run.ranks.resize(1);
   run.ranks[0].health.push_back({"kernel", "dropped", 50, ""});
-  const std::string text = WriteText(BuildReportWithVerdict(run, {}), {});
+  const std::string text = WriteText(BuildReportWithVerdict(run, {}), kFull);
   EXPECT_EQ(text.rfind("verdict: Inconclusive\n  no verdict: ", 0), 0U) << text;
 }
 
@@ -210,15 +212,15 @@ TEST(TextTest, NoVerdictSaysWhy) {
 TEST(TextTest, MemsetsThatWereLeftOut) {
   auto run = SampleRun();
   const std::string said = "memsets: not recorded from 8.423 s after the start";
-  EXPECT_EQ(Unbroken(WriteText(BuildReport(run, {}), {})).find(said), std::string::npos);
+  EXPECT_EQ(Unbroken(WriteText(BuildReport(run, {}), kFull)).find(said), std::string::npos);
   run.ranks[0].health.push_back({"memset", "left_out_ms", 9000, ""});
   run.ranks[1].health.push_back({"memset", "left_out_ms", 8423, ""});
-  EXPECT_NE(Unbroken(WriteText(BuildReport(run, {}), {})).find(said), std::string::npos);
+  EXPECT_NE(Unbroken(WriteText(BuildReport(run, {}), kFull)).find(said), std::string::npos);
 }
 
 TEST(TextTest, AVerdictBetweenRanks) {
   const traceinject::Run run = RunOfRanks({{}, {.data_wait_ns = 4'000'000}});
-  const std::string text = WriteText(BuildReportWithVerdict(run, {}), {});
+  const std::string text = WriteText(BuildReportWithVerdict(run, {}), kFull);
   EXPECT_EQ(text.rfind("verdict: Data loading (dataloader) on rank 1\n", 0), 0U) << text;
   const std::size_t said = text.find("delays the other ranks");
   ASSERT_NE(said, std::string::npos) << text;
@@ -229,19 +231,19 @@ TEST(TextTest, AVerdictBetweenRanks) {
 }
 
 TEST(TextTest, NothingRecorded) {
-  const std::string text = WriteText(BuildReport(traceinject::Run{}, {}), {});
+  const std::string text = WriteText(BuildReport(traceinject::Run{}, {}), kFull);
   ExpectGolden("nothing.txt", text);
 }
 
 TEST(TextTest, ColorsAreAddedAndNothingElse) {
   const Report report = BuildReport(SampleRun(), {});
-  TextOptions colors;
+  TextOptions colors = kFull;
   colors.color = true;
   std::string text = WriteText(report, colors);
-  EXPECT_NE(text, WriteText(report, {}));
+  EXPECT_NE(text, WriteText(report, kFull));
   for (std::size_t at; (at = text.find('\033')) != std::string::npos;)
     text.erase(at, text.find('m', at) - at + 1);
-  EXPECT_EQ(text, WriteText(report, {}));
+  EXPECT_EQ(text, WriteText(report, kFull));
 }
 
 TEST(TextTest, FlopsOfAttentionAndWhatIsNotKnown) {
@@ -259,13 +261,12 @@ TEST(TextTest, FlopsOfAttentionAndWhatIsNotKnown) {
   products.set_step_ns(20'000'000);
   products.set_peak_share(0.25);
   products.set_unknown_share(0.125);
-  const std::string text = WriteText(report, {});
+  const std::string text = WriteText(report, kFull);
   ExpectFits(text);
   for (const char* expected :
        {"attention: 24 calls (12 backward), 20 of them linked to their kernels: 3.5 TFLOP",
         "1 attention call done as GEMMs", "FLOPs of 2 attention calls unknown",
-        "known FLOPs per step: 5 TFLOP in 20.00 ms: hardware FLOPs utilization (HFU) at least 25.0 "
-        "%",
+        "known FLOPs per step: 5 TFLOP: hardware FLOPs utilization (HFU) at least 25.0 %",
         "12.5 % of the kernel time is in GEMMs"}) {
     EXPECT_NE(text.find(expected), std::string::npos) << expected << text;
   }
@@ -291,11 +292,11 @@ TEST(TextTest, WorkOfKernelsAndWhatTheirNamesShow) {
   finding.set_setting("sizes of layers");
   finding.set_change("pad them");
   finding.set_source("docs.nvidia.com");
-  const std::string text = WriteText(report, {});
+  const std::string text = WriteText(report, kFull);
   ExpectFits(text);
   const std::string unbroken = Unbroken(text);
   for (const char* expected :
-       {"bf16, 450.2 TFLOP/s: 45.5 % of the peak, compute-bound, 12.30 ms above ideal (5 of 6)",
+       {"bf16, 450.2 TFLOP/s: 45.5 % of the peak, compute-bound, 12.30 ms above ideal (3 of 4)",
         "1.50 waves, occupancy 25.0 %", "Kernel findings",
         "- GEMMs with unaligned rows: 30.0 % of the kernel time; at most about 2.000",
         "mostly in Kernel", "sizes of layers: pad them [docs.nvidia.com]"}) {
@@ -303,7 +304,7 @@ TEST(TextTest, WorkOfKernelsAndWhatTheirNamesShow) {
   }
   work.clear_peak_share();
   work.set_peak_reason("139.0 % of the peak is impossible");
-  EXPECT_NE(Unbroken(WriteText(report, {})).find("share of the peak withheld, 139.0 %"),
+  EXPECT_NE(Unbroken(WriteText(report, kFull)).find("share of the peak withheld, 139.0 %"),
             std::string::npos);
 }
 
@@ -316,7 +317,7 @@ TEST(TextTest, SamplesOfTheJobAndOfEachRank) {
   set(*report.mutable_run()->mutable_samples(), 64, 1600);
   set(*report.mutable_devices(0)->mutable_samples(), 32, 800);
   set(*report.mutable_devices(1)->mutable_samples(), 32, 800);
-  const std::string text = WriteText(report, {});
+  const std::string text = WriteText(report, kFull);
   EXPECT_NE(
       text.find(
           "samples: 64 per step, 1600 per second; rank 0 32 per step, 800 per second, rank 1"),
@@ -334,10 +335,14 @@ TEST(TextTest, WhichStepsAndHowSure) {
   steps.set_first(10);
   steps.set_count(11);
   steps.set_median_ns(20'000'000);
-  steps.set_regular(8);
-  steps.set_regular_median_ns(19'000'000);
-  steps.mutable_regular_sum()->set_length_ns(160'000'000);
-  steps.mutable_regular_sum()->set_compute_ns(160'000'000);
+  steps.set_mad_ns(100'000);
+  steps.set_judged(8);
+  steps.set_judged_text("8 of 11 steps: 11..18");
+  steps.set_numbered("step ");
+  steps.set_judged_mean_ns(20'000'000);
+  steps.set_judged_median_ns(19'000'000);
+  steps.mutable_judged_sum()->set_length_ns(160'000'000);
+  steps.mutable_judged_sum()->set_compute_ns(160'000'000);
   steps.set_confidence(0.9);
   const auto leave_out = [&](const char* kind, int count, std::int64_t total_ns) {
     proto::LeftOutSteps& left = *steps.add_left_out();
@@ -348,15 +353,18 @@ TEST(TextTest, WhichStepsAndHowSure) {
   };
   leave_out("warm-up", 1, 60'000'000);
   leave_out("checkpoint", 2, 100'000'000);
-  const std::string text = WriteText(report, {});
-  EXPECT_NE(text.find("steps 10 to 20 (repeating work): median 20.00 ms"), std::string::npos)
+  const std::string text = WriteText(report, kFull);
+  EXPECT_NE(text.find("Mean step 20.00 ms over 8 of 11 steps: 11..18 of 'step N'\n"
+                      "  11 steps (repeating work); median of the judged ones 19.00 ms"),
+            std::string::npos)
       << text;
+  // A number stays with its unit.
   EXPECT_NE(
       text.find("left out, 50.0 % of the time of all steps: 1 warm-up, 60.00 ms long (because); "
-                "2 checkpoint, 50.00\n    ms on average (because); median of the others 19.00 ms"),
+                "2 checkpoint,\n    50.00 ms on average (because)\n"),
       std::string::npos)
       << text;
-  EXPECT_NE(text.find("compute                100.0 %  20.00 ms"), std::string::npos) << text;
+  EXPECT_NE(text.find("compute  100.0 %  20.00 ms"), std::string::npos) << text;
   EXPECT_NE(text.find("confidence 90.0 %"), std::string::npos) << text;
 }
 
@@ -365,10 +373,10 @@ TEST(TextTest, MemoryOfTheAllocator) {
   proto::Allocator& allocator = *report.mutable_devices(0)->mutable_allocator();
   allocator.set_peak_allocated_bytes(12'000'000'000);
   allocator.set_peak_reserved_bytes(15'000'000'000);
-  EXPECT_EQ(WriteText(report, {}).find("to free memory"), std::string::npos);
+  EXPECT_EQ(WriteText(report, kFull).find("to free memory"), std::string::npos);
   allocator.set_retries(3);
   allocator.set_ooms(1);
-  const std::string text = WriteText(report, {});
+  const std::string text = WriteText(report, kFull);
   EXPECT_NE(
       text.find(
           "PyTorch memory: peak 12.00 GB in tensors, 15.00 GB reserved; 3 retries to free memory"),
@@ -378,7 +386,7 @@ TEST(TextTest, MemoryOfTheAllocator) {
 }
 
 TEST(TextTest, WhatIsLeftOutIsSaid) {
-  TextOptions options;
+  TextOptions options = kFull;
   options.gaps = 1;
   const std::string text = WriteText(BuildReport(SampleRun(), {}), options);
   EXPECT_NE(text.find("(1 more in --format json)"), std::string::npos) << text;

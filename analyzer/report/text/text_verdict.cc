@@ -7,11 +7,10 @@
 
 namespace traceinject {
 
-// "dataloader: a step would take 125.2 ms instead of 177.6 ms, saving ...".
 void WriteVerdict(TextReport& to) {
   const proto::Verdict& verdict = to.report.verdict();
   if (verdict.label().empty()) return;
-  to.page.Line(to.page.Colored("verdict: " + TitleOn(verdict), 1));
+  to.page.Sentence(to.page.Colored("verdict: " + VerdictTitle(verdict), 1), 0);
   for (const std::string& sentence : {SavingSentence(verdict), RecordingSentence(verdict),
                                       ConfidenceSentence(verdict), ReplayCheckSentence(verdict)}) {
     if (!sentence.empty()) to.page.Sentence(sentence);

@@ -9,28 +9,17 @@
 
 namespace traceinject {
 
-std::string SavingSentence(const proto::Verdict& verdict) {
-  if (verdict.has_saved_ns()) {
-    const std::int64_t unrecorded_ns = verdict.step_ns() - verdict.recording_ns();
-    return fmt::format(
-        "without it, a {} would take {} instead of {}: saves {} (95 % interval {} to {}), {}",
-        verdict.steps() > 0 ? "step" : "window like this", FormatTime(verdict.new_step_ns()),
-        FormatTime(unrecorded_ns), FormatTime(verdict.saved_ns()),
-        FormatTime(verdict.saved_low_ns()), FormatTime(verdict.saved_high_ns()),
-        FormatShare(verdict.saved_ns(), unrecorded_ns));
-  }
-  if (!verdict.abstained().empty()) return "no verdict: " + verdict.abstained();
-  return fmt::format("only faster kernels would save 5 % or more of the step of {}",
-                     FormatTime(verdict.step_ns()));
+std::string VerdictTitle(const proto::Verdict& verdict) {
+  return TitleOn(verdict) + (verdict.code().empty() ? "" : " at " + verdict.code(0).place());
 }
 
 std::string RecordingSentence(const proto::Verdict& verdict) {
   if (!verdict.has_saved_ns() || verdict.recording_ns() * 100 < verdict.step_ns()) return {};
   return fmt::format(
-      "as recorded it takes {}: recording overhead is about {} ({} to {}{}), spread over all "
-      "launches",
-      FormatTime(verdict.step_ns()), FormatTime(verdict.recording_ns()),
-      FormatTime(verdict.recording_low_ns()), FormatTime(verdict.recording_high_ns()),
+      "recording overhead is about {} of the mean step ({} to {}{}), spread over "
+      "all launches",
+      FormatTime(verdict.recording_ns()), FormatTime(verdict.recording_low_ns()),
+      FormatTime(verdict.recording_high_ns()),
       verdict.recording_measured() ? ", measured in this run" : "");
 }
 
@@ -38,7 +27,7 @@ std::string ConfidenceSentence(const proto::Verdict& verdict) {
   if (!verdict.abstained().empty()) return {};
   std::string text = fmt::format("confidence {:.2f}", verdict.confidence());
   if (verdict.has_saved_ns() && verdict.has_runner_up())
-    text += fmt::format("; next {} with {}, margin {} of the step", LabelOn(verdict.runner_up()),
+    text += fmt::format("; next {} with {}, margin {} of the step", TitleOn(verdict.runner_up()),
                         FormatTime(verdict.runner_up().saved_ns()), Percent(verdict.margin()));
   return text;
 }

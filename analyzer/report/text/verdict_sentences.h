@@ -8,8 +8,8 @@
 
 namespace traceinject {
 
-// "without it a step takes 125.2 ms instead of 177.6 ms: saves ..."; why there is no verdict.
-std::string SavingSentence(const proto::Verdict& verdict);
+// "Data loading (dataloader) at train.py:41 in load_batch".
+std::string VerdictTitle(const proto::Verdict& verdict);
 // What recording adds to a step; empty: too little to tell.
 std::string RecordingSentence(const proto::Verdict& verdict);
 // With the runner-up; empty: there is no verdict.
