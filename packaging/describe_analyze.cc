@@ -20,12 +20,17 @@ std::string PartOfHelp(const std::string& title, const std::string& next) {
 std::string ManualOfAnalyze() {
   ManPage page("analyze", "1", "reports what limits a training run on NVIDIA GPUs");
   page.Section("Synopsis");
-  page.Lines(PartOfHelp("usage: ", "\n\nRUN is"));
+  // Below each other, as they are behind "usage:" in the help.
+  std::string usage = PartOfHelp("usage: ", "\n\nRUN is");
+  const std::string indent(std::string("usage: ").size(), ' ');
+  for (std::size_t at = 0; (at = usage.find("\n" + indent, at)) != std::string::npos;)
+    usage.erase(++at, indent.size());
+  page.Lines(usage);
   page.Section("Description");
   page.Paragraphs(
       "Reads a training run recorded by libtraceinject(7), names the one thing that limits it, "
-      "with its cost, the evidence and what to change, and reports where GPU time went.\n\n" +
-      PartOfHelp("\n\n", "\n\nusage") + "\n\n" + "RUN is" + PartOfHelp("RUN is", "\n\ncommands:"));
+      "with its cost, the evidence and what to change, and reports where GPU time went.\n\nRUN is" +
+      PartOfHelp("RUN is", "\n\ncommands:"));
   page.Section("Commands");
   for (const Command& command : Commands())
     page.Term(std::string(command.name), std::string(command.help));

@@ -26,7 +26,8 @@ std::string TermOf(const OptionText& option) {
 
 std::string MeaningOf(const OptionText& option) {
   std::string meaning = option.help;
-  if (!option.choices.empty()) {
+  constexpr std::size_t kMaxWords = 12;  // the columns of a table are listed below its options
+  if (!option.choices.empty() && option.choices.size() <= kMaxWords) {
     std::string words;
     for (const std::string& choice : option.choices) words += (words.empty() ? "" : ", ") + choice;
     if (meaning.find(words) == std::string::npos) meaning += " (one of: " + words + ")";

@@ -11,6 +11,7 @@
 #include "analyzer/common/text.h"
 #include "analyzer/metrics/machine/device_checks.h"
 #include "analyzer/metrics/machine/machine_checks.h"
+#include "machine/proc_files.h"
 
 namespace traceinject {
 namespace {
@@ -20,10 +21,18 @@ struct Basis {
   std::string_view check, kind;
   std::string_view key;     // of the fact; of a GPU what follows its number
   std::string_view proven;  // empty: the value is shown
+  std::string (*show)(const std::string& value) = nullptr;  // null: as it is
 };
+
+// "23.54 GiB" of "24684096".
+std::string GibibytesOf(const std::string& kib) {
+  constexpr double kKibOfGib = 1024 * 1024;
+  return fmt::format("{:.4g} GiB", static_cast<double>(WholeNumber(kib)) / kKibOfGib);
+}
+
 constexpr Basis kBases[] = {
     {"cpu_governor", "host", "cpu_governor", ""},
-    {"shared_memory", "host", "shared_memory_kib", "{} KiB"},
+    {"shared_memory", "host", "shared_memory_kib", "", GibibytesOf},
     {"open_files", "host", "open_files_most", ""},
     {"persistence_off", "gpu", "persistence_mode", ""},
     {"numa_wrong", "gpu", "numa_node", "node {}, on which this process may run"},
@@ -94,7 +103,7 @@ void AddQuiet(const HygieneCheck& check, const PresentMachine& machine, Checklis
   for (const SystemFact& fact : machine.facts) {
     if (!RestsOn(fact, *basis)) continue;
     if (fact.reason.empty()) {
-      values.insert(fact.value);
+      values.insert(basis->show != nullptr ? basis->show(fact.value) : fact.value);
     } else {
       reasons.insert(fact.reason);
     }

@@ -47,6 +47,12 @@ TEST(MachineLines, InOrderUnknownAndAmiss) {
                       "all lanes in use"}));
 }
 
+TEST(MachineLines, SizesAreInGibibytes) {
+  PresentMachine machine;
+  machine.facts = {{"host", "shared_memory_kib", "24684096", ""}};
+  EXPECT_EQ(Lines(machine), (Expected{"OK size of /dev/shm: 23.54 GiB"}));
+}
+
 TEST(MachineLines, ErrorsOfACard) {
   PresentMachine machine;
   machine.gpus = {Gpu(0), Gpu(1, "NVIDIA A100")};

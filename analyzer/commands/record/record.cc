@@ -135,6 +135,7 @@ void Report(const std::vector<std::string>& recordings, const ChildProgram& prog
   const PageStyle style = StyleOn(STDERR_FILENO);
   text.width = style.width;
   text.color = style.color;
+  text.full = options.whole_report;
   fmt::print(stderr, "{}",
              options.whole_report ? WriteText(report, text) : WriteVerdictText(report, text));
 }

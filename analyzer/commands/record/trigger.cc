@@ -5,14 +5,18 @@
 
 #include <chrono>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "analyzer/commands/record/record_commands.h"
+#include "analyzer/commands/record/recording_processes.h"
 #include "analyzer/commands/shared/arguments.h"
 #include "analyzer/commands/shared/exit_code.h"
+#include "analyzer/import/open/run_paths.h"
 #include "analyzer/import/source/new_file.h"
 
 namespace traceinject {
@@ -22,6 +26,13 @@ constexpr char kTriggerProgram[] = "analyze trigger";
 // Ranks look that often (injector/recorder/window_follower.cc), each at a time of its own: so the
 // last one records for as long as was asked for, too.
 constexpr std::int64_t kLookNs = 2'000'000'000;
+
+// Whether there is a recorder that would see an order, or was.
+bool IsRecorded(const std::string& run) {
+  std::error_code error;
+  return ResolveRunPaths({run}).ok() || std::filesystem::exists(TriggerPathOf(run), error) ||
+         HasRecordingProcess(run);
+}
 
 std::int64_t Now_ns() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(
@@ -50,6 +61,8 @@ int RunTrigger(const std::vector<std::string>& arguments) {
   app.add_option("RUN", run,
                  "the recording, as given in TRACEINJECT_OUTPUT (default run.db); applies to all "
                  "ranks recording to it");
+  bool force = false;
+  app.add_flag("--force", force, "write the command even if no program is seen to record to RUN");
   AddTime(app, "--for", for_ns, "with start: stop after this time, such as 10s");
   app.footer(
       "Every rank checks the file RUN.trigger every 2 seconds, or every 10 seconds if "
@@ -70,6 +83,15 @@ int RunTrigger(const std::vector<std::string>& arguments) {
     const bool there = static_cast<bool>(std::getline(file, line));
     fmt::print("{}: {}\n", path, there ? line : "none: recording follows TRACEINJECT_WINDOW");
     return kReported;
+  }
+  if (!force && !IsRecorded(run)) {
+    fmt::print(
+        stderr,
+        "{}: no program records to {}, so nobody would see the command: name it as in "
+        "TRACEINJECT_OUTPUT. For a program on another machine that has recorded nothing yet, "
+        "add --force\n",
+        kTriggerProgram, run);
+    return kBadUsage;
   }
   if (for_ns) order = fmt::format("start until {}", Now_ns() + kLookNs + *for_ns);
   const Status written = WriteTrigger(path, order);

@@ -25,6 +25,7 @@ std::string FirstLine(const std::string& path) {
 TEST(Trigger, OrdersReplaceEachOther) {
   const TemporaryFolder folder;
   const std::string run = folder / "run.db";
+  std::ofstream(run) << "recorded";
   for (const char* order : {"start", "stop", "auto"}) {
     EXPECT_EQ(Analyze({"trigger", order, run}), kReported);
     EXPECT_EQ(FirstLine(run + ".trigger"), order);
@@ -32,11 +33,24 @@ TEST(Trigger, OrdersReplaceEachOther) {
   EXPECT_EQ(Analyze({"trigger", "status", run}), kReported);
   EXPECT_EQ(FirstLine(run + ".trigger"), "auto");
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(run.substr(0, run.rfind('/'))), {}),
-            1);
+            2);
+}
+
+TEST(Trigger, WhatNobodyRecordsGetsNoOrder) {
+  const TemporaryFolder folder;
+  const std::string run = folder / "nobody.db";
+  for (const char* order : {"start", "stop", "auto"}) {
+    EXPECT_EQ(Analyze({"trigger", order, run}), kBadUsage);
+    EXPECT_FALSE(std::filesystem::exists(run + ".trigger"));
+  }
+  EXPECT_EQ(Analyze({"trigger", "status", run}), kReported);
+  EXPECT_EQ(Analyze({"trigger", "start", run, "--force"}), kReported) << "on another machine";
+  EXPECT_EQ(Analyze({"trigger", "stop", run}), kReported) << "as it was told to start";
 }
 
 TEST(Trigger, AStartMayEnd) {
   const TemporaryFolder folder;
+  std::ofstream(folder / "run.db") << "recorded";
   EXPECT_EQ(Analyze({"trigger", "start", folder / "run.db", "--for", "10s"}), kReported);
   const std::string line = FirstLine(folder / "run.db.trigger");
   ASSERT_EQ(line.substr(0, 12), "start until ");
@@ -60,7 +74,8 @@ TEST(Trigger, WrongUse) {
   EXPECT_EQ(Analyze({"trigger", "begin", folder / "run.db"}), kBadUsage);
   EXPECT_EQ(Analyze({"trigger"}), kBadUsage);
   EXPECT_EQ(Analyze({"trigger", "stop", folder / "run.db", "--for", "10s"}), kBadUsage);
-  EXPECT_EQ(Analyze({"trigger", "start", folder / "missing/run.db"}), kUnreadable);
+  EXPECT_EQ(Analyze({"trigger", "start", folder / "missing/run.db"}), kBadUsage);
+  EXPECT_EQ(Analyze({"trigger", "start", folder / "missing/run.db", "--force"}), kUnreadable);
   EXPECT_FALSE(WriteTrigger(folder / "missing/run.db.trigger", "start").ok());
 }
 

@@ -40,19 +40,19 @@ struct Figures {
 };
 
 std::optional<std::int64_t> DataWaitOf(const proto::DeviceSteps& steps) {
-  if (steps.regular() == 0) return std::nullopt;
+  if (steps.judged() == 0) return std::nullopt;
   std::int64_t waited_ns = 0;
-  for (const proto::IdlePart& part : steps.regular_sum().idle()) {
+  for (const proto::IdlePart& part : steps.judged_sum().idle()) {
     if (part.cause() == "data wait") waited_ns += part.ns();
   }
-  return waited_ns / steps.regular();
+  return waited_ns / steps.judged();
 }
 
 Figures FiguresOf(const proto::Report& report, const proto::DeviceReport& device) {
   Figures figures;
   figures.device = &device;
   if (const proto::DeviceSteps* steps = StepsOf(report, device)) {
-    if (steps->has_regular_mean_ns()) figures.step_ns = steps->regular_mean_ns();
+    if (steps->has_judged_mean_ns()) figures.step_ns = steps->judged_mean_ns();
     figures.data_wait_ns = DataWaitOf(*steps);
   }
   if (device.samples().has_per_second()) figures.samples_per_second = device.samples().per_second();

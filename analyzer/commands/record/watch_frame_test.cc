@@ -71,9 +71,9 @@ TEST(WatchFrame, FiguresOfStepsAndOfTheCard) {
   proto::Report report = Job(1);
   proto::DeviceSteps* steps = report.add_steps();
   steps->set_label("rank 0 GPU 0");
-  steps->set_regular_mean_ns(80'000'000);
-  steps->set_regular(4);
-  proto::IdlePart* part = steps->mutable_regular_sum()->add_idle();
+  steps->set_judged_mean_ns(80'000'000);
+  steps->set_judged(4);
+  proto::IdlePart* part = steps->mutable_judged_sum()->add_idle();
   part->set_cause("data wait");
   part->set_ns(8'000'000);
   proto::Telemetry* card = report.mutable_devices(0)->mutable_telemetry();
