@@ -73,9 +73,11 @@ void CheckTogether(const ViewerOptions& options) {
     throw CLI::ValidationError("--bench-events needs --bench-frames");
   }
   if (options.paths.empty() == (options.bench_events == 0)) {
-    throw CLI::ValidationError(options.paths.empty()
-                                   ? "no recording given"
-                                   : "--bench-events generates a run and takes no recording");
+    throw CLI::ValidationError(
+        options.paths.empty()
+            ? "no recording given: name one, as in traceview run.db (the files of all ranks are "
+              "found), or a folder of recordings; analyze record makes one"
+            : "--bench-events generates a run and takes no recording");
   }
   const bool plays =
       !options.screenshot.empty() || !options.script.empty() || !options.dump_state.empty();
@@ -148,7 +150,7 @@ void AddViewerOptions(CLI::App& app, ViewerOptions& options) {
   add_parsed(
       "--theme", [&options](const std::string& text) { return ParseTheme(text, options.theme); },
       "dark (default) or light; T switches it in the window")
-      ->type_name("NAME");
+      ->type_name("NAME:{dark,light}");
   app.add_option(
          "--scale", options.scale,
          "UI scale, 0.5 to 4; 2 for high-DPI screens (default: the screen's scale, 1 for pictures)")

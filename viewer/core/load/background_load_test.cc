@@ -116,7 +116,7 @@ TEST(BackgroundLoad, IsBrokenOff) {
   options.stop = &stop;
   const LoadResult stopped = LoadWithRows({folder / "run.db"}, options);
   ASSERT_FALSE(stopped.ok());
-  EXPECT_NE(stopped.error().find("cancelled"), std::string::npos);
+  EXPECT_NE(stopped.error().find("canceled"), std::string::npos);
 
   BackgroundLoad load({folder / "run.db"}, {.follow = true});
   load.Stop();

@@ -9,6 +9,7 @@
 
 #include "analyzer/common/units.h"
 #include "analyzer/metrics/idle/copies.h"
+#include "analyzer/metrics/kernels/matrix_products.h"
 #include "analyzer/metrics/places/code_sites.h"
 #include "analyzer/model/kernel_class.h"
 #include "viewer/core/rows/code_text.h"
@@ -222,6 +223,7 @@ class Details {
     AddWait(ops, op);
     if (ops.kind[op] == OpKind::kKernel) {
       AddShape(rank_.shapes[ops.detail[op]]);
+      AddProduct(ops, op);
     } else {
       AddTransfer(rank_.transfers[ops.detail[op]], ops.kind[op]);
     }
@@ -257,6 +259,34 @@ class Details {
         fmt::format("{} static, {} dynamic", FormatBytes(shape.static_shared_bytes),
                     FormatBytes(shape.dynamic_shared_bytes)));
     if (shape.local_bytes > 0) Add("local memory", FormatBytes(shape.local_bytes) + " per thread");
+  }
+
+  // The recorded GEMM call around the launch; kNone: there is none. Calls come by their start, and
+  // other threads' lie between those of one.
+  std::uint32_t ProductOf(std::uint32_t launch) const {
+    const Gemms& gemms = rank_.gemms;
+    const TimeNs time = rank_.api.start[launch];
+    const auto after = std::upper_bound(gemms.start.begin(), gemms.start.end(), time);
+    constexpr int kOtherThreads = 256;
+    auto row = static_cast<std::uint32_t>(after - gemms.start.begin());
+    for (int tries = 0; row-- > 0 && tries < kOtherThreads; ++tries) {
+      if (gemms.thread[row] == rank_.api.thread[launch]) return gemms.end[row] > time ? row : kNone;
+    }
+    return kNone;
+  }
+
+  // What a kernel had to multiply, and how fast it was.
+  void AddProduct(const GpuOps& ops, std::uint32_t op) {
+    if (ops.kernel_class[op] != KernelClass::kGemm || ops.launch[op] == kNone) return;
+    const std::uint32_t row = ProductOf(ops.launch[op]);
+    if (row == kNone) return;
+    const GemmShape& shape = rank_.gemm_shapes[rank_.gemms.shape[row]];
+    Add("m x n x k", fmt::format("{} x {} x {}{}", shape.m, shape.n, shape.k,
+                                 shape.batch > 1 ? fmt::format(", {} of them", shape.batch) : ""));
+    Add("types", MatrixTypes(shape));
+    if (const TimeNs length = ops.end[op] - ops.start[op]; length > 0)
+      Add("rate",
+          fmt::format("{:.1f} TFLOP/s", FlopsOf(shape) / static_cast<double>(length) / 1000));
   }
 
   void AddTransfer(const Transfer& transfer, OpKind kind) {

@@ -65,6 +65,33 @@ TEST_F(EventText, RangesAroundTheLaunchAreNamedOutermostFirst) {
   EXPECT_EQ(Value(First(RowKind::kStream, "host to device"), "inside"), "(missing)");
 }
 
+TEST(EventTextOfKernels, AGemmHasTheSizesOfItsCallAndItsRate) {
+  RankBuilder builder;
+  builder.AddGemm(
+      100, 200,
+      {.m = 4096, .n = 1024, .k = 2048, .batch = 1, .type_a = 14, .type_b = 14, .type_c = 14});
+  builder.AddGemm(300, 400, {.m = 8, .n = 8, .k = 8, .batch = 1}, 1);
+  const std::uint32_t launch = builder.AddApi(150, 160, "cuLaunchKernelEx");
+  builder.AddKernel(1'000, 41'000, "sm90_gemm_bf16", launch);
+  builder.AddKernel(50'000, 60'000, "sm90_gemm_bf16", builder.AddApi(350, 360, "cuLaunchKernelEx"));
+  traceinject::Run run;
+  run.ranks.push_back(builder.rank());
+  const RowModel model = BuildRows(run);
+  const auto details = [&](std::uint32_t event) {
+    std::map<std::string, std::string> found;
+    for (std::uint32_t row = 0; row < model.rows.size(); ++row) {
+      if (model.rows[row].kind != RowKind::kStream) continue;
+      for (const auto& [key, value] : EventDetails(run, model, {row, 0, event}, {}))
+        found[key] = value;
+    }
+    return found;
+  };
+  EXPECT_EQ(details(0)["m x n x k"], "4096 x 1024 x 2048");
+  EXPECT_EQ(details(0)["types"], "bf16");
+  EXPECT_EQ(details(0)["rate"], "429.5 TFLOP/s");
+  EXPECT_FALSE(details(1).contains("rate")) << "launched outside of the calls of its thread";
+}
+
 TEST(EventTextOfCollectives, AKernelHasTheFieldsOfItsCall) {
   RankBuilder builder;
   builder.AddCall({100, 200, "AllReduce", 4'096, builder.AddCommunicator(8, 3)});

@@ -135,7 +135,7 @@ class RankRows {
     row.device = device;
     row.lanes.emplace_back(StepEvents(steps));
     for (std::size_t i = 0; i < steps.steps.size(); ++i) {
-      row.names.push_back(fmt::format("step {}", i + 1));
+      row.names.push_back(fmt::format("step {}", steps.number(i)));
     }
   }
 

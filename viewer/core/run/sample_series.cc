@@ -99,7 +99,7 @@ std::vector<SampleSeries> DeviceSeries(const Rank& rank, const Device& device) {
   add("memory clock", "MHz", samples.memory_clock_mhz, 1);
   add("power", "W", samples.power_mw, 1000);
   add("temperature", "C", samples.temperature_c, 1);
-  add("utilisation", "%", samples.sm_utilisation_pct, 1);
+  add("utilization", "%", samples.sm_utilisation_pct, 1);
   add("memory used", "MiB", samples.memory_used_bytes, 1 << 20);
   add_memory("PyTorch allocated", allocator.allocated_bytes);
   add_memory("PyTorch active", allocator.active_bytes);

@@ -31,25 +31,11 @@ void OutlineItem(Rgba color) {
                                       ToImGui(color), 0, 0, 2 * ScreenSizes().line);
 }
 
-// "What it costs" in a sentence, as `analyze` says it.
-std::string SavingText(const proto::Verdict& verdict) {
-  const std::int64_t unrecorded_ns = verdict.step_ns() - verdict.recording_ns();
-  return fmt::format(
-      "Without it, a {} would take {} instead of {}: saves {} (95 % interval {} to {}), {}.",
-      verdict.steps() > 0 ? "step" : "window like this", FormatTime(verdict.new_step_ns()),
-      FormatTime(unrecorded_ns), FormatTime(verdict.saved_ns()), FormatTime(verdict.saved_low_ns()),
-      FormatTime(verdict.saved_high_ns()), FormatShare(verdict.saved_ns(), unrecorded_ns));
-}
-
 void DrawHeadline(const proto::Verdict& verdict) {
   ImGui::SetWindowFontScale(1.25F);
   PutWrapped(verdict.has_saved_ns() ? WarningColor() : TextColor(), TitleOn(verdict));
   ImGui::SetWindowFontScale(1);
-  if (verdict.has_saved_ns()) PutWrapped(TextColor(), SavingText(verdict));
-  if (verdict.label() == "compute_bound") {
-    PutWrapped(TextColor(), "The GPU is busy computing: nothing else costs much.");
-  }
-  if (!verdict.abstained().empty()) PutWrapped(TextColor(), verdict.abstained());
+  PutWrapped(TextColor(), SavingSentence(verdict));
   if (!verdict.device().empty()) {
     PutWrapped(DimColor(), fmt::format("judged on {} over {}", verdict.device(),
                                        verdict.steps() > 0 ? FormatCount(verdict.steps()) + " steps"
@@ -160,7 +146,7 @@ void DrawStackedBar(std::initializer_list<Part> parts, std::int64_t whole_ns) {
 
 void DrawPartition(const proto::Report& report) {
   for (const proto::DeviceSteps& steps : report.steps()) {
-    const proto::StepSplit& sum = steps.regular_sum();
+    const proto::StepSplit& sum = steps.judged_sum();
     Title(fmt::format("Where the time goes: {}", steps.label()));
     const std::initializer_list<Part> parts = {
         {"compute", sum.compute_ns(), FillColor(Category::kCompute)},
@@ -221,7 +207,7 @@ void DrawHealth(const proto::Health& health) {
   for (int i = first; i < last; ++i) {
     const proto::HealthLine& line = health.lines(i);
     PutColored(SeverityColor(line.severity()),
-               fmt::format("{}  {}  {}{}{}", FormatCount(line.value()), line.name(), line.text(),
+               fmt::format("{}  {}{}{}", FormatCount(line.value()), line.text(),
                            line.detail().empty() ? "" : ": ", line.detail()));
   }
   ImGui::SetCursorPosY(top + static_cast<float>(health.lines_size()) * line_px);
