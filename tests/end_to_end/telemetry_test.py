@@ -97,7 +97,7 @@ class Telemetry(harness.TestCase):
         severity, text = found["throttled_by_heat"]
         self.assertEqual(severity, "warning")
         self.assertRegex(text, r"^GPU 0: thermal or hardware limits reduced the clock in [\d.]+ % of the busy time \(hardware thermal\)")
-        text = self.play(command=[harness.BUILD / "bin" / "analyze", "run.db"], preload=False).stdout
+        text = self.play(command=[harness.BUILD / "bin" / "analyze", "run.db", "--full"], preload=False).stdout
         self.assertIn("\nMachine findings\n  warning: CUDA_LAUNCH_BLOCKING=1 is set\n    try: unset it", text)
 
     def test_an_old_driver_tells_less(self):

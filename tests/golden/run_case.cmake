@@ -7,7 +7,7 @@ list(LENGTH commands count)
 set(printed "")
 foreach(command IN LISTS commands)
   separate_arguments(arguments UNIX_COMMAND "${command}")
-  execute_process(COMMAND ${CMAKE_COMMAND} -E env --unset=TRACEINJECT_OUTPUT ${ANALYZE} ${arguments}
+  execute_process(COMMAND ${CMAKE_COMMAND} -E env --unset=TRACEINJECT_OUTPUT --unset=COLUMNS ${ANALYZE} ${arguments}
                   WORKING_DIRECTORY ${WORK} OUTPUT_VARIABLE out ERROR_VARIABLE err RESULT_VARIABLE code)
   # CSV ends its lines as RFC 4180 wants; sizes of files depend on the version of SQLite.
   string(REPLACE "\r\n" "\n" out "${out}")
