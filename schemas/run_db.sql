@@ -18,7 +18,7 @@
 -- every older version and refuse newer ones. Change anything here: bump user_version and keep a fixture of the old one.
 
 PRAGMA application_id = 0x54524A31;
-PRAGMA user_version = 6;
+PRAGMA user_version = 7;
 
 -- One fact a row about the file itself.
 CREATE TABLE meta (
@@ -448,7 +448,10 @@ CREATE TABLE code_place (
 CREATE TABLE stack (
   id     INTEGER PRIMARY KEY,
   parent INTEGER,                      -- -> stack of the caller, below this one; NULL: the outermost frame
-  place  INTEGER NOT NULL              -- -> code_place
+  place  INTEGER NOT NULL,             -- -> code_place
+  module INTEGER                       -- -> string, since version 7: the frame is PyTorch's call of this module, named as in
+                                       -- named_modules(), behind the class of the outermost one ("GPT.h.3.attn"); NULL: of none, or not
+                                       -- known
 );
 
 -- Where a thread stood in Python at a moment, since version 6: of threads that have Python frames, TRACEINJECT_STACKS_HZ times a

@@ -361,9 +361,9 @@ class Writer {
   }
 
   Status WriteStacks() {
-    return Insert("stack", 3, rank_.stacks.size(), [&](std::size_t row, RowValues& to) {
+    return Insert("stack", 4, rank_.stacks.size(), [&](std::size_t row, RowValues& to) {
       to << static_cast<std::int64_t>(row) + 1;
-      to.Id(rank_.stacks[row].caller).Id(rank_.stacks[row].place);
+      to.Id(rank_.stacks[row].caller).Id(rank_.stacks[row].place).Id(rank_.stacks[row].module);
     });
   }
 

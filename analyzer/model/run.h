@@ -400,6 +400,7 @@ struct CodePlace {
 struct CodeStack {
   std::uint32_t caller = kNone;  // index into Rank::stacks, before this one; kNone: the outermost
   std::uint32_t place = kNone;   // index into Rank::places
+  std::uint32_t module = kNone;  // Rank::strings: of which its frame is the call; kNone: of none
 };
 
 // As stack_sample.kind in run_db.sql.

@@ -184,7 +184,8 @@ static_assert(sizeof(NcclOperationEvent) % 8 == 0);
 // A frame of Python's, and what tells its code object from a later one at the same address.
 struct StackEventFrame {
   std::uint64_t code;
-  std::int32_t offset;  // of the instruction, in bytes
+  std::uint64_t first_local;  // address of its first argument
+  std::int32_t offset;        // of the instruction, in bytes
   std::uint32_t check;
 };
 // kStack: the thread's own stack at a call, the innermost frame first.

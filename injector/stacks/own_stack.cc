@@ -64,8 +64,9 @@ bool ReadOwnFrames(const OwnStacks& own, OwnFrames* to) {
   to->is_cut = end == ChainEnd::kCut;
   for (std::size_t i = 0; i < count; ++i) {
     if (!chain[i].is_python) continue;
-    to->frames[to->count++] = {
-        chain[i].code, static_cast<std::int32_t>(OffsetOfInstruction(own.layout, chain[i])), 0};
+    to->frames[to->count++] = {chain[i].code, chain[i].first_local,
+                               static_cast<std::int32_t>(OffsetOfInstruction(own.layout, chain[i])),
+                               0};
   }
   return CheckCodes(own.layout, memory, to);
 }

@@ -91,14 +91,16 @@ void StackSampler::Decode(int tid, const StackEvent& event, Dictionary* dictiona
   g_counters.Add(Health::kStackSeen);
   std::lock_guard lock(mutex_);
   std::uint32_t node = 0;
+  StackBook::WithinModule within;
   bool is_known = process_ != nullptr;
   for (std::uint32_t i = event.count; is_known && i-- > 0;) {
     const StackBook::Source source{&process_->memory(), &process_->layout(), &process_->types(),
                                    static_cast<std::uint64_t>(process_->memory().pid())};
     const StackEventFrame& frame = event.frames()[i];
-    const std::uint32_t place = book_.PlaceOfCheck(source, frame.code, frame.offset, frame.check);
+    const std::uint32_t place = book_.PlaceOfCheck(
+        source, {frame.code, frame.offset, frame.first_local}, frame.check, &within);
     if (place == StackBook::kHidden) continue;
-    node = place == 0 ? 0 : book_.Node(node, place);
+    node = place == 0 ? 0 : book_.Node(node, place, within.called());
     is_known = node != 0;
   }
   if (!is_known) return g_counters.Add(Health::kStackDropped);
@@ -158,12 +160,12 @@ std::uint32_t StackSampler::BookStack(const PythonProcess& process) {
   const StackBook::Source source{&process.memory(), &process.layout(), &process.types(),
                                  static_cast<std::uint64_t>(process.memory().pid())};
   std::uint32_t node = 0;
+  StackBook::WithinModule within;
   for (std::size_t i = process.count(); i-- > 0;) {
-    const RawFrame& frame = process.frame(i);
-    const std::uint32_t place = book_.Place(source, frame.code, frame.offset, process.code(i));
+    const std::uint32_t place = book_.Place(source, process.frame(i), process.code(i), &within);
     if (place == 0) return 0;
     if (place == StackBook::kHidden) continue;
-    node = book_.Node(node, place);
+    node = book_.Node(node, place, within.called());
     if (node == 0) return 0;
   }
   return node;

@@ -24,6 +24,7 @@ constexpr char kCodeDefinitions[] =
 constexpr char kCodeExamples[] =
     "  analyze code run.db --sort host_ns --limit 0\n"
     "  analyze code run.db --functions --filter model.py\n"
+    "  analyze code run.db --modules --sort kernel_ns\n"
     "  analyze code run.db --full-stacks\n"
     "  analyze code run.db --columns idle_ns,idle_low_ns,idle_high_ns,line,text,file --format "
     "csv\n";
@@ -49,6 +50,13 @@ FullTable BuildLines(const Run& run, const ReportOptions& options, std::optional
 FullTable BuildFunctions(const Run& run, const ReportOptions& options, std::optional<std::size_t>) {
   return BuildCode(run, options, CodeGrouping::kFunction, CodeFunctionTable);
 }
+FullTable BuildModules(const Run& run, const ReportOptions& options, std::optional<std::size_t>) {
+  return BuildCode(run, options, CodeGrouping::kModules, CodeModuleTable);
+}
+FullTable BuildEachModule(const Run& run, const ReportOptions& options,
+                          std::optional<std::size_t>) {
+  return BuildCode(run, options, CodeGrouping::kEachModule, CodeModuleTable);
+}
 FullTable BuildThreads(const Run& run, const ReportOptions& options, std::optional<std::size_t>) {
   return BuildCode(run, options, CodeGrouping::kThread, CodeThreadTable);
 }
@@ -68,12 +76,16 @@ int RunCode(const std::vector<std::string>& arguments) {
                      kCodeExamples,  std::move(columns), build};
     one.flag = flag;
     one.flag_help = help;
-    if (build != BuildThreads) one.add_options = AddCodeOptions;
+    if (build == BuildLines || build == BuildFunctions) one.add_options = AddCodeOptions;
     return one;
   };
   const TableCommand tables[] = {
       command(CodeLineColumns(), BuildLines, nullptr, nullptr),
       command(CodeFunctionColumns(), BuildFunctions, "--functions", "by function, not by line"),
+      command(CodeModuleColumns(), BuildModules, "--modules",
+              "by module of PyTorch, numbered layers together (GPT.h.*.attn)"),
+      command(CodeModuleColumns(), BuildEachModule, "--each-module",
+              "by module of PyTorch, each layer for itself (GPT.h.3.attn)"),
       command(CodeThreadColumns(), BuildThreads, "--threads", "by thread, also of workers")};
   return RunTable(tables, arguments);
 }

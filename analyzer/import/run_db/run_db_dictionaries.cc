@@ -480,11 +480,13 @@ class RunDbDictionaries::Reader {
   // circle.
   Status ReadStacks() {
     if (to_.schema_version < InfoOf(EventTable::kStackSample).since) return Done{};
+    const bool has_modules = to_.schema_version >= 7;
     return rows_.ForEachRow(
-        "stack", "id, parent, place",
+        "stack", has_modules ? "id, parent, place, module" : "id, parent, place",
         [&](const SqlRow& row) {
           CodeStack stack;
           stack.place = to_.place_ids.Find(row.int64(2));
+          if (has_modules && !row.is_null(3)) stack.module = to_.StringOf(row, 3);
           if (!row.is_null(1)) stack.caller = to_.stack_ids.Find(row.int64(1));
           if (stack.place == kNone) return rows_.Count("stack", RowProblem::kNoStack);
           if (!row.is_null(1) && stack.caller == kNone) rows_.Count("stack", RowProblem::kNoStack);

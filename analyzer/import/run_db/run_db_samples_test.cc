@@ -177,7 +177,7 @@ TEST_F(RunDbSamplesTest, TimesOfAllFilesHaveOneBase) {
 
 TEST_F(RunDbSamplesTest, StacksShareTheirCallers) {
   RunDbFixture file(path_);
-  const std::vector<RunDbFixture::Frame> outer = {{.function = "main", .line = 9}};
+  const std::vector<RunDbFixture::Frame> outer = {{.function = "main", .line = 9, .module = "Net"}};
   std::vector<RunDbFixture::Frame> inner = outer;
   inner.push_back({.function = "load", .file = "data.py", .line = 41, .first_line = 40});
   file.AddStackSample({.time_ns = 20, .frames = inner, .repeats = 3, .span_ns = 30});
@@ -189,6 +189,8 @@ TEST_F(RunDbSamplesTest, StacksShareTheirCallers) {
   const Rank& rank = read.ranks.at(0);
   ASSERT_EQ(rank.stacks.size(), 2U);
   EXPECT_EQ(rank.stacks[1].caller, 0U);
+  EXPECT_EQ(rank.string(rank.stacks[0].module), "Net");
+  EXPECT_EQ(rank.stacks[1].module, kNone);
   const CodePlace& place = rank.places.at(rank.stacks[1].place);
   EXPECT_EQ(rank.string(place.function), "load");
   EXPECT_EQ(rank.string(place.file), "data.py");

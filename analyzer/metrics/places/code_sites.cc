@@ -106,6 +106,13 @@ CodeSites::CodeSites(const Rank& rank, SiteFrame frame) {
           {stack.place, kNone, !IsLibraryFile(rank.string(rank.places[stack.place].file))});
     return;
   }
+  if (frame == SiteFrame::kModule) {
+    for (const CodeStack& stack : rank.stacks) {
+      const CodeSite caller = stack.caller == kNone ? CodeSite() : sites_[stack.caller];
+      sites_.push_back(stack.module == kNone ? caller : CodeSite{stack.module, kNone, true});
+    }
+    return;
+  }
   enum class Kind : std::uint8_t { kOwn, kExpression, kLibrary, kBegin };
   std::vector<Kind> kinds;
   kinds.reserve(rank.places.size());
@@ -146,6 +153,18 @@ std::string PlaceText(std::string_view file, std::int32_t line, std::string_view
   if (function.empty() || function == "<module>" || function == "?")
     return fmt::format("{}{}", name, number);
   return fmt::format("{}{} in {}", name, number, function);
+}
+
+std::string WithoutNumbers(std::string_view module) {
+  std::string text;
+  while (!module.empty()) {
+    const std::string_view part = module.substr(0, module.find('.'));
+    const bool is_number = part.find_first_not_of("0123456789") == std::string_view::npos;
+    if (!text.empty()) text += '.';
+    text += is_number ? "*" : part;
+    module.remove_prefix(std::min(module.size(), part.size() + 1));
+  }
+  return text;
 }
 
 std::string LibraryText(const Rank& rank, std::uint32_t place) {

@@ -14,7 +14,7 @@ namespace traceinject {
 
 struct CodeSite {
   // Index into Rank::places; without a frame of the program's own code the innermost one; kNone: no
-  // Python frame.
+  // Python frame. Of SiteFrame::kModule into Rank::strings: the name of the module; kNone: none.
   std::uint32_t place = kNone;
   std::uint32_t library = kNone;  // what that line called of a library; kNone: nothing
   bool own = false;               // the line is the program's
@@ -24,8 +24,8 @@ struct CodeSite {
 // compiler (torch.compile, torch.fx).
 bool IsLibraryFile(std::string_view file);
 
-// Which frame of a stack is its site.
-enum class SiteFrame : std::uint8_t { kOwn, kInnermost };
+// Which frame of a stack is its site; kModule: the innermost call of a module.
+enum class SiteFrame : std::uint8_t { kOwn, kInnermost, kModule };
 
 class CodeSites {
  public:
@@ -43,6 +43,8 @@ class CodeSites {
 // not be read; empty: kNone.
 std::string PlaceText(const Rank& rank, std::uint32_t place);
 std::string PlaceText(std::string_view file, std::int32_t line, std::string_view function);
+// "GPT.h.3.attn" -> "GPT.h.*.attn": what layers that differ in their number have in common.
+std::string WithoutNumbers(std::string_view module);
 // "numpy/random in choice"; empty: kNone.
 std::string LibraryText(const Rank& rank, std::uint32_t place);
 // Of a path, what follows the folder of packages: "torch/nn/modules/linear.py"; else the name of

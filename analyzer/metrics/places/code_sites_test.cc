@@ -49,6 +49,19 @@ TEST(CodeSites, TheInnermostFrameOfAllWhereItIsAskedFor) {
   EXPECT_TRUE(sites.Of(own).own);
 }
 
+TEST(CodeSites, TheInnermostModule) {
+  RankBuilder builder;
+  const auto stack = builder.AddStack({{"main", "/w/train.py", 9},
+                                       {"_call_impl", kTorch, 5, "Net"},
+                                       {"forward", "/w/model.py", 41},
+                                       {"_call_impl", kTorch, 5, "Net.fc"},
+                                       {"forward", kTorch, 7}});
+  const auto outside = builder.AddStack({{"main", "/w/train.py", 10}});
+  const CodeSites sites(builder.rank(), SiteFrame::kModule);
+  EXPECT_EQ(builder.rank().string(sites.Of(stack).place), "Net.fc");
+  EXPECT_EQ(sites.Of(outside).place, kNone);
+}
+
 TEST(CodeSites, ExpressionsArePartOfTheirLine) {
   RankBuilder builder;
   const auto inside = builder.AddStack({{"load", "/w/data.py", 20},
