@@ -283,6 +283,28 @@ TEST_F(DevicePlacesTest, RowsOfModules) {
   EXPECT_NEAR(each.at("Net.h.13.mlp"), 40, 2);
 }
 
+// Of what a library launches out of sight no stack is taken; those that the thread had a little
+// before and after tell where it stood.
+TEST_F(DevicePlacesTest, LaunchesWithoutStacksAreOfTheLineNearby) {
+  const auto attend = builder_.AddStack({{"attend", "/w/model.py", 5}});
+  const auto other = builder_.AddStack({{"forward", "/w/model.py", 9}});
+  for (int i = 0; i < 500; ++i) {
+    const TimeNs start = i * kMs;
+    const auto near = builder_.AddApi(start, start + 5'000, "cudaLaunchKernel");
+    builder_.AddKernel(start + 10'000, start + 20'000, "unpack", near);
+    if (i % 20 == 0)
+      builder_.AddLook(start, attend, StackKind::kLaunch, builder_.rank().api.correlation[near]);
+    const auto hidden = builder_.AddApi(start + 8'000, start + 14'000, "cuLaunchKernelEx");
+    builder_.AddKernel(start + 20'000, start + 420'000, "flash_fprop", hidden);
+    builder_.AddLook(start + 300'000, other);
+  }
+  const auto found = Find();
+  ASSERT_TRUE(found.has_value());
+  ASSERT_EQ(found->kernels.places.size(), 1U);
+  EXPECT_EQ(Text(found->kernels.places[0]), "model.py:5 in attend");
+  EXPECT_DOUBLE_EQ(found->kernels.places[0].ns, static_cast<double>(found->kernels.total_ns));
+}
+
 // The backward pass runs on a thread without Python, here with the kernels of the forward pass.
 TEST_F(DevicePlacesTest, KernelsOfThreadsWithoutPythonAreOfNoLine) {
   const auto line = builder_.AddStack({{"forward", "/w/model.py", 5}});

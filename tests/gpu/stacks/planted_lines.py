@@ -26,6 +26,7 @@ SECONDS, LIMIT_S, WARM_UP_STEPS = 4, 90, 10
 CASES = {"sleep": "host_code", "numpy": "host_code", "interpreter": "host_code", "import": "host_code", "lock": "host_code", "item": "sync_bound",
          "elementwise": "launch_bound", "worker": "dataloader", "rank": "straggler", "none": ""}
 RANKS = {"rank": 2}  # processes, each with a GPU of its own
+RANK_STEPS = 60
 SHARE_POINTS = 5  # of the step, between the time told and that by the program's own clock
 
 
@@ -92,8 +93,8 @@ class Program:
     def change_gradients(self):
         if self.case == "elementwise":
             for parameter in self.model.parameters():
-                for _ in range(40):
-                    parameter.grad.mul_(0.999).add_(parameter.detach(), alpha=1e-6)  # planted: elementwise
+                for row, other in zip(parameter.grad[:40], parameter.detach()):
+                    row.mul_(0.999).add_(other, alpha=1e-6)  # planted: elementwise
         elif self.case == "item":
             for parameter in self.model.parameters():
                 for row in parameter.grad[:12]:
@@ -127,12 +128,14 @@ class Program:
     def run(self):
         steps, began = 0, 0.0
         for _ in self.batches():
+            if self.case in RANKS and steps == RANK_STEPS:  # of all ranks
+                break
             if steps == WARM_UP_STEPS:
                 self.torch.cuda.synchronize()
                 began, self.planted_s = time.perf_counter(), 0.0
             self.step()
             steps += 1
-            if began and time.perf_counter() - began > SECONDS:
+            if self.case not in RANKS and began and time.perf_counter() - began > SECONDS:
                 break
         self.torch.cuda.synchronize()
         return 1e3 * self.planted_s / (steps - WARM_UP_STEPS)

@@ -5,7 +5,8 @@
   profiler_functions.py check --library FILE --analyze FILE --out OUT    runs the programs below both ways and compares
   profiler_functions.py program NAME [--trace FILE]                      one of them; with a trace under torch.profiler, with_stack
 
-Kernels that autograd's threads launch are of no function there, and count on neither side; nor does the function that waits for them.
+Only the forward pass is compared. What autograd's threads launch is of no function in a trace, and what the optimizer launches takes
+another share of the time in a run that the profiler slows down.
 """
 
 import bisect
@@ -26,7 +27,8 @@ WORKLOADS = SELF.parents[3] / "samples" / "workloads"
 PROGRAMS = ("transformer", "nanogpt")
 POINTS, LIMIT_S, STEPS, PROFILED = 3, 120, 120, 12
 FUNCTION = re.compile(r"^(.*)\((\d+)\): (.*)$")
-WAITS = {"backward", "_engine_run_backward"}  # functions that wait for autograd
+OUTSIDE = {"backward", "_engine_run_backward", "update"}  # functions that wait for autograd, or update the parameters
+OPTIMIZERS = {"adam.py", "adamw.py", "optimizer.py", "sgd.py"}  # of PyTorch
 OWN = ("transformer.py", "training_jobs.py", "model.py", SELF.name)  # files of the programs
 
 
@@ -50,12 +52,15 @@ def nanogpt(folder):
     def backward(loss):
         loss.backward()
 
+    def update():
+        optimizer.step()
+        optimizer.zero_grad(set_to_none=True)
+
     def step():
         with torch.autocast("cuda", torch.bfloat16):
             _, loss = model(tokens[:, :-1], tokens[:, 1:].contiguous())
         backward(loss)
-        optimizer.step()
-        optimizer.zero_grad(set_to_none=True)
+        update()
 
     return step
 
@@ -115,7 +120,7 @@ def functions_of_trace(path):
             continue
         tid, time = launches[event["args"]["correlation"]]
         on_stack = list(threads[tid].at(time)) if tid in threads else []
-        if not on_stack or any(name in WAITS for _, name, _ in on_stack):
+        if not on_stack or any(name in OUTSIDE for _, name, _ in on_stack):
             continue
         innermost[on_stack[0][0]] += event["dur"]
         own[next((key for key, _, is_own in on_stack if is_own), None)] += event["dur"]
@@ -127,11 +132,11 @@ def functions_of_trace(path):
 def functions_of_recording(analyze, recording, full_stacks):
     command = [analyze, "code", str(recording), "--functions", "--limit", "0", "--format", "json",
                "--columns", "kernel_ns,function,file,first_line", *(["--full-stacks"] if full_stacks else [])]
-    rows = json.loads(subprocess.run(command, check=True, timeout=LIMIT_S, capture_output=True, text=True).stdout)
     times = collections.Counter()
-    for row in rows["rows"] if isinstance(rows, dict) else rows:
-        if row["kernel_ns"] and row["function"].rpartition(".")[2] not in WAITS:
-            times[pathlib.PurePath(row["file"]).name, row["first_line"]] += row["kernel_ns"] / 1e3
+    for row in json.loads(subprocess.run(command, check=True, timeout=LIMIT_S, capture_output=True, text=True).stdout):
+        file = pathlib.PurePath(row["file"]).name
+        if row["kernel_ns"] and row["function"].rpartition(".")[2] not in OUTSIDE and file not in OPTIMIZERS:
+            times[file, row["first_line"]] += row["kernel_ns"] / 1e3
     return times
 
 
