@@ -66,7 +66,7 @@ using AlikeGroups = std::map<AlikeKey, AlikeOps>;
 // (cuDNN, Triton). Where the main thread stood nearby counts instead.
 void AddNearStacks(const Rank& rank, const GpuOps& ops, std::uint32_t main, const CodeSites& sites,
                    const Intervals& times, AlikeGroups& groups) {
-  std::map<AlikeKey, std::vector<TimeNs>> launches;
+  std::map<AlikeKey, std::vector<Interval>> launches;
   for (const auto& [key, alike] : groups) {
     if (alike.stacks == 0 && key.second == main && main != kNone) launches[key];
   }
@@ -75,12 +75,11 @@ void AddNearStacks(const Rank& rank, const GpuOps& ops, std::uint32_t main, cons
     if (ops.launch[row] == kNone || !Contains(times, ops.start[row])) continue;
     const auto group = launches.find(KeyOf(rank, ops, row));
     if (group == launches.end()) continue;
-    const TimeNs begin = rank.api.start[ops.launch[row]];
-    group->second.push_back(begin + (rank.api.end[ops.launch[row]] - begin) / 2);
+    group->second.push_back({rank.api.start[ops.launch[row]], rank.api.end[ops.launch[row]]});
   }
   const NearStacks near(rank, main);
-  for (const auto& [key, moments] : launches) {
-    for (const std::uint32_t stack : near.Of(moments)) groups[key].Add(sites.Of(stack));
+  for (const auto& [key, calls] : launches) {
+    for (const std::uint32_t stack : near.Of(calls)) groups[key].Add(sites.Of(stack));
   }
 }
 

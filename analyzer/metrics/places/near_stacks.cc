@@ -19,16 +19,16 @@ NearStacks::NearStacks(const Rank& rank, std::uint32_t thread) {
                    [](const Seen& a, const Seen& b) { return a.time < b.time; });
 }
 
-std::vector<std::uint32_t> NearStacks::Of(const std::vector<TimeNs>& moments) const {
+std::vector<std::uint32_t> NearStacks::Of(const std::vector<Interval>& calls) const {
   std::vector<std::pair<TimeNs, std::uint32_t>> found;  // how far, which
-  for (const TimeNs moment : moments) {
+  for (const Interval& call : calls) {
     const auto after =
-        std::lower_bound(seen_.begin(), seen_.end(), moment,
+        std::lower_bound(seen_.begin(), seen_.end(), call.start,
                          [](const Seen& one, TimeNs time) { return one.time < time; });
     std::pair<TimeNs, std::uint32_t> nearest{kFarthestNs + 1, kNone};
-    if (after != seen_.end()) nearest = {after->time - moment, after->stack};
-    if (after != seen_.begin() && moment - std::prev(after)->time < nearest.first)
-      nearest = {moment - std::prev(after)->time, std::prev(after)->stack};
+    if (after != seen_.end()) nearest = {std::max<TimeNs>(0, after->time - call.end), after->stack};
+    if (after != seen_.begin() && call.start - std::prev(after)->time < nearest.first)
+      nearest = {call.start - std::prev(after)->time, std::prev(after)->stack};
     if (nearest.first <= kFarthestNs) found.push_back(nearest);
   }
   std::stable_sort(found.begin(), found.end(),

@@ -93,8 +93,9 @@ class Program:
     def change_gradients(self):
         if self.case == "elementwise":
             for parameter in self.model.parameters():
-                for row, other in zip(parameter.grad[:40], parameter.detach()):
-                    row.mul_(0.999).add_(other, alpha=1e-6)  # planted: elementwise
+                row = parameter.grad[0]
+                for _ in range(30):
+                    row.mul_(0.999).add_(row, alpha=1e-6)  # planted: elementwise
         elif self.case == "item":
             for parameter in self.model.parameters():
                 for row in parameter.grad[:12]:
