@@ -23,8 +23,9 @@ constexpr std::int64_t kLongestStackStopNs = kStackSecondNs / 5;
 constexpr std::int64_t kRestNs = kStackSecondNs / 20;
 // Rows that wait for the writer at most.
 constexpr std::size_t kMaxWaitingSamples = 200'000;
-// A stack that changes while it is read is read again.
-constexpr int kTries = 10;
+// A stack that changes while it is read is read again, first also one of which only the innermost
+// frames do.
+constexpr int kTries = 10, kTriesForAll = 4;
 // Rounds take no larger share of a processor: with many threads they become fewer.
 constexpr std::int64_t kRestPerRound = 30;
 constexpr std::size_t kSamplerStackBytes = 512 << 10;
@@ -199,6 +200,7 @@ bool StackSampler::SampleThread(PythonProcess* process, const PythonThread& thre
     const std::int64_t time = NowNs() - base_ns_;
     const StackResult result = process->ReadStack(thread);
     if (result == StackResult::kTorn) continue;
+    if (result == StackResult::kPartial && i < kTriesForAll) continue;
     if (result == StackResult::kNone) return true;  // or it is gone
     std::lock_guard lock(mutex_);
     const std::uint32_t node = BookStack(*process);
