@@ -46,6 +46,11 @@ class StackBook {
   std::uint32_t PlaceOfCheck(const Source& source, std::uint64_t code, std::int64_t offset,
                              std::uint32_t check);
 
+  // The place of a function of machine code.
+  std::uint32_t PlaceOfFunction(const std::string& function, const std::string& file) {
+    return AddPlace({Text(function), Text(file), 0, 0});
+  }
+
   // A frame at `place`, called from the stack `parent`; 0: the outermost. 0: there is no room.
   std::uint32_t Node(std::uint32_t parent, std::uint32_t place);
 
