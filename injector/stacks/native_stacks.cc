@@ -11,8 +11,6 @@ namespace {
 
 // Between looks at the mappings of a process that runs code of no file.
 constexpr std::int64_t kLeastNsBetweenLooks = 200'000'000;
-// What the linker does not know is of no file.
-constexpr char kNoName[] = "?";
 
 // Without what compilers append to the parts and copies that they make of a function.
 std::string WithoutSuffix(std::string name) {
@@ -67,7 +65,7 @@ NativeStacks::Code NativeStacks::FindCode(std::uint64_t address) {
   LoadedCode::Code found;
   if (!Find(address, &found)) return code;
   if (found.object == nullptr) {
-    code.function = FunctionAt(nullptr, 0);
+    code.function = kUnknown;
     return code;
   }
   if (const std::uint64_t index = found.object->unwind_index(); index != 0) {
@@ -118,10 +116,10 @@ NativeStacks::Stack NativeStacks::Unwind(const NativeStackEvent& event) {
   const StackCopy stack(registers[kRsp], event.stack(), event.bytes);
   // A call leads to behind it, which may be another function; a signal to what it interrupted.
   bool is_behind_call = false;
-  while (found.functions.size() < kMaxFrames) {
+  for (std::size_t frame = 0; frame < kMaxFrames; ++frame) {
     const Code& code = CodeAt(registers[kReturnAddress] - (is_behind_call ? 1 : 0));
     if (code.function == kNowhere) break;
-    if (code.function != kOurs) found.functions.push_back(code.function);
+    if (code.function < kUnknown) found.functions.push_back(code.function);
     is_behind_call = !(code.row && code.row->is_signal);
     const UnwindResult result = Step(code, stack, &registers);
     if (result == UnwindResult::kOutermost) return found;
@@ -140,8 +138,7 @@ void NativeStacks::Name() {
   for (const auto& [object, functions] : unnamed) {
     std::vector<std::uint64_t> addresses;
     for (const auto& [begin, number] : functions) addresses.push_back(begin);
-    const std::vector<std::string> names =
-        object == nullptr ? std::vector<std::string>(1, kNoName) : object->NamesOf(addresses);
+    const std::vector<std::string> names = object->NamesOf(addresses);
     auto name = names.begin();
     for (const auto& [begin, number] : functions) {
       functions_[number].name = name->empty() ? NameByPlace(*object, begin) : WithoutSuffix(*name);

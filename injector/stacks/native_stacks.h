@@ -31,15 +31,16 @@ class NativeStacks {
   void LookAtCode();
 
   struct Stack {
-    std::vector<std::uint32_t> functions;  // the innermost first, without this library's
-    bool is_cut = false;                   // outer ones are missing
+    // The innermost first, without this library's, and those of code that no file has.
+    std::vector<std::uint32_t> functions;
+    bool is_cut = false;  // outer ones are missing
   };
   Stack Unwind(const NativeStackEvent& event);
 
   struct Function {
-    const ObjectFile* object = nullptr;  // null: it is of no file
-    std::uint64_t begin = 0;             // there; of one whose extent is not known an instruction
-    std::string name;                    // as the linker knows it; empty: Name() was not called
+    const ObjectFile* object = nullptr;
+    std::uint64_t begin = 0;  // there; of one whose extent is not known an instruction
+    std::string name;         // as the linker knows it; empty: Name() was not called
   };
   const Function& function(std::uint32_t number) const { return functions_[number]; }
   // Finds the names of those that were met. O(symbols) for each object with some.
@@ -50,11 +51,13 @@ class NativeStacks {
   void Forget();
 
  private:
-  static constexpr std::uint32_t kOurs = UINT32_MAX, kNowhere = UINT32_MAX - 1;
+  // For the number of a function: of code of no file, of this library; there is no code.
+  static constexpr std::uint32_t kUnknown = UINT32_MAX - 2, kOurs = UINT32_MAX - 1,
+                                 kNowhere = UINT32_MAX;
 
   // An instruction of the program.
   struct Code {
-    std::uint32_t function = kNowhere;  // kNowhere: there is no code
+    std::uint32_t function = kNowhere;
     std::optional<UnwindRow> row;
   };
   const Code& CodeAt(std::uint64_t address);

@@ -147,9 +147,7 @@ void StackSampler::NameNativeCalls(Dictionary* dictionary) {
     std::uint32_t node = 0;
     for (auto number = call.functions.rbegin(); number != call.functions.rend(); ++number) {
       const NativeStacks::Function& function = native_->function(*number);
-      const std::string& file =
-          function.object == nullptr ? function.name : function.object->path();
-      node = book_.Node(node, book_.PlaceOfFunction(function.name, file));
+      node = book_.Node(node, book_.PlaceOfFunction(function.name, function.object->path()));
       if (node == 0) break;
     }
     if (node == 0) {

@@ -43,7 +43,7 @@ class CodeGroups {
     const auto [found, is_new] = rows_.try_emplace(KeyOf(place));
     if (is_new) {
       found->second.place = place;
-      found->second.own = !IsLibraryFile(rank_.string(rank_.places[place].file));
+      found->second.own = !IsLibraryPlace(rank_, rank_.places[place]);
     }
     return found->second;
   }

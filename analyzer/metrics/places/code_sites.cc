@@ -7,6 +7,8 @@
 #include <array>
 #include <cctype>
 
+#include "analyzer/model/native_function.h"
+
 namespace traceinject {
 namespace {
 
@@ -89,6 +91,11 @@ bool IsLibraryFile(std::string_view file) {
   return EndOfStandardLibrary(file) != std::string_view::npos || IsRelativeLibrary(file);
 }
 
+bool IsLibraryPlace(const Rank& rank, const CodePlace& place) {
+  if (!place.is_native) return IsLibraryFile(rank.string(place.file));
+  return place.is_library || IsLibraryObject(rank.string(place.file));
+}
+
 std::string_view ShortFile(std::string_view file) {
   for (const std::string_view folder : kPackages) {
     const std::size_t at = file.rfind(folder);
@@ -103,14 +110,14 @@ CodeSites::CodeSites(const Rank& rank, SiteFrame frame) {
   if (frame == SiteFrame::kInnermost) {
     for (const CodeStack& stack : rank.stacks)
       sites_.push_back(
-          {stack.place, kNone, !IsLibraryFile(rank.string(rank.places[stack.place].file))});
+          {stack.place, kNone, !IsLibraryPlace(rank, rank.places[stack.place])});
     return;
   }
   enum class Kind : std::uint8_t { kOwn, kExpression, kLibrary, kBegin };
   std::vector<Kind> kinds;
   kinds.reserve(rank.places.size());
   for (const CodePlace& place : rank.places) {
-    Kind kind = IsLibraryFile(rank.string(place.file)) ? Kind::kLibrary : Kind::kOwn;
+    Kind kind = IsLibraryPlace(rank, place) ? Kind::kLibrary : Kind::kOwn;
     if (kind == Kind::kOwn && IsExpression(rank.string(place.function))) kind = Kind::kExpression;
     if (BeginsProcess(rank, place)) kind = Kind::kBegin;
     kinds.push_back(kind);
@@ -137,7 +144,9 @@ CodeSites::CodeSites(const Rank& rank, SiteFrame frame) {
 std::string PlaceText(const Rank& rank, std::uint32_t place) {
   if (place == kNone) return "";
   const CodePlace& code = rank.places[place];
-  return PlaceText(rank.string(code.file), code.line, rank.string(code.function));
+  const std::string_view file = rank.string(code.file), function = rank.string(code.function);
+  if (code.is_native) return fmt::format("{} in {}", function, ShortFile(file));
+  return PlaceText(file, code.line, function);
 }
 
 std::string PlaceText(std::string_view file, std::int32_t line, std::string_view function) {
@@ -146,6 +155,13 @@ std::string PlaceText(std::string_view file, std::int32_t line, std::string_view
   if (function.empty() || function == "<module>" || function == "?")
     return fmt::format("{}{}", name, number);
   return fmt::format("{}{} in {}", name, number, function);
+}
+
+std::string FrameText(const Rank& rank, std::uint32_t place) {
+  const CodePlace& code = rank.places[place];
+  const std::string line = code.line > 0 ? fmt::format(":{}", code.line) : "";
+  return fmt::format("{} ({}{})", rank.string(code.function), ShortFile(rank.string(code.file)),
+                     line);
 }
 
 std::string LibraryText(const Rank& rank, std::uint32_t place) {
