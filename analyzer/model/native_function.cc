@@ -58,7 +58,7 @@ std::string_view WithoutQualifiers(std::string_view name) {
   return name;
 }
 
-std::string_view WithoutParameters(std::string_view name) {
+std::string_view WithoutArgumentList(std::string_view name) {
   const std::string_view unqualified = WithoutQualifiers(name);
   if (!unqualified.ends_with(')')) return name;
   int open = 0;
@@ -82,7 +82,7 @@ std::string_view WithoutResult(std::string_view name) {
   return name.substr(begin);
 }
 
-std::string WithoutArguments(std::string_view name) {
+std::string WithoutTemplateArguments(std::string_view name) {
   std::string text;
   int open = 0;
   for (const char letter : name) {
@@ -97,12 +97,12 @@ std::string WithoutArguments(std::string_view name) {
 
 std::string ShortFunction(std::string_view demangled) {
   static constexpr std::string_view kUnnamed = "(anonymous namespace)::";
-  std::string name(WithoutResult(WithoutParameters(demangled)));
+  std::string name(WithoutResult(WithoutArgumentList(demangled)));
   for (std::size_t at = name.find(kUnnamed); at != std::string::npos; at = name.find(kUnnamed))
     name.erase(at, kUnnamed.size());
   if (name.empty()) return std::string(demangled);
   const bool is_operator = name.find("operator") != std::string::npos;
-  return name.size() <= kLongestFunction || is_operator ? name : WithoutArguments(name);
+  return name.size() <= kLongestFunction || is_operator ? name : WithoutTemplateArguments(name);
 }
 
 bool IsLibraryFunction(std::string_view name) {

@@ -86,13 +86,11 @@ void Train(bool waits, int steps) {
 // Four threads, each with a function of its own.
 template <int kNumber>
 NOINLINE void thread_work(int steps) {
-  static const std::string name = "thread_kernel_" + std::to_string(kNumber);
-  const traceinject::fake::KernelCode kernel{
-      traceinject::fake::KernelCode::kMagic, name.c_str(), 100'000, 32, 0, 0};
+  const auto* kernel = NewKernel(("thread_kernel_" + std::to_string(kNumber)).c_str(), 100'000);
   cudaStream_t stream = nullptr;
   cudaStreamCreate(&stream);
   for (int i = 0; i < steps; ++i) {
-    cudaLaunchKernel(&kernel, dim3(1), dim3(1), nullptr, 0, stream);
+    Launch(kernel, stream);
     if (i % 4 == 3) cudaStreamSynchronize(stream);
   }
 }
