@@ -9,8 +9,9 @@
 namespace traceinject {
 namespace {
 
-// Between looks at the mappings of a process that runs code of no file.
-constexpr std::int64_t kLeastNsBetweenLooks = 200'000'000;
+// Between looks at the mappings of a process: where code is met that is not known, and where other
+// code may have taken the place of some.
+constexpr std::int64_t kLeastNsBetweenLooks = 200'000'000, kMostNsBetweenLooks = 1'000'000'000;
 
 // Without what compilers append to the parts and copies that they make of a function.
 std::string WithoutSuffix(std::string name) {
@@ -32,11 +33,17 @@ NativeStacks::NativeStacks(const void* ours) : our_code_(reinterpret_cast<std::u
 }
 
 void NativeStacks::LookAtCode() {
-  next_look_ns_ = ReadClockNs(CLOCK_MONOTONIC) + kLeastNsBetweenLooks;
+  last_look_ns_ = ReadClockNs(CLOCK_MONOTONIC);
   const auto maps = ReadTextFile("/proc/self/maps");
   if (maps && !loaded_.Refresh(*maps, memory_)) codes_.clear();
   LoadedCode::Code ours;
   if (ours_ == nullptr && loaded_.Find(our_code_, &ours)) ours_ = ours.object;
+}
+
+bool NativeStacks::LookAfter(std::int64_t ns) {
+  if (ReadClockNs(CLOCK_MONOTONIC) - last_look_ns_ < ns) return false;
+  LookAtCode();
+  return true;
 }
 
 void NativeStacks::Forget() {
@@ -48,9 +55,7 @@ void NativeStacks::Forget() {
 
 bool NativeStacks::Find(std::uint64_t address, LoadedCode::Code* to) {
   if (loaded_.Find(address, to)) return true;
-  if (ReadClockNs(CLOCK_MONOTONIC) < next_look_ns_) return false;
-  LookAtCode();
-  return loaded_.Find(address, to);
+  return LookAfter(kLeastNsBetweenLooks) && loaded_.Find(address, to);
 }
 
 std::uint32_t NativeStacks::FunctionAt(const ObjectFile* object, std::uint64_t begin) {
@@ -109,6 +114,7 @@ UnwindResult NativeStacks::Step(const Code& code, const StackCopy& stack,
 }
 
 NativeStacks::Stack NativeStacks::Unwind(const NativeStackEvent& event) {
+  LookAfter(kMostNsBetweenLooks);
   Stack found;
   RegisterValues registers{};
   for (std::size_t i = 0; i < kCopiedRegisters.size(); ++i)

@@ -22,12 +22,12 @@ class NativeStacks {
  public:
   static constexpr std::size_t kMaxFrames = 64;
   // What is known of instructions; beyond it wants to be forgotten.
-  static constexpr std::size_t kMaxCodes = 50'000;
+  static constexpr std::size_t kMaxCodes = 20'000;
 
   // `ours`: code of this library, whose frames are on no stack.
   explicit NativeStacks(const void* ours);
 
-  // Looks at what is loaded: that there is something new is known, or it is time.
+  // Looks at what is loaded: that there is something new is known. Else it is done now and then.
   void LookAtCode();
 
   struct Stack {
@@ -63,6 +63,8 @@ class NativeStacks {
   const Code& CodeAt(std::uint64_t address);
   Code FindCode(std::uint64_t address);
   bool Find(std::uint64_t address, LoadedCode::Code* to);
+  // False: the last look is not so long ago.
+  bool LookAfter(std::int64_t ns);
   UnwindResult Step(const Code& code, const StackCopy& stack, RegisterValues* registers);
   UnwindResult FollowFramePointer(const StackCopy& stack, RegisterValues* registers);
   std::uint32_t FunctionAt(const ObjectFile* object, std::uint64_t begin);
@@ -71,7 +73,7 @@ class NativeStacks {
   LoadedCode loaded_;
   const std::uint64_t our_code_;
   const ObjectFile* ours_ = nullptr;
-  std::int64_t next_look_ns_ = 0;
+  std::int64_t last_look_ns_ = 0;
   std::unordered_map<std::uint64_t, Code> codes_;  // by address
   std::vector<Function> functions_;
   std::map<std::pair<const ObjectFile*, std::uint64_t>, std::uint32_t> numbers_;

@@ -73,7 +73,7 @@ void StackSampler::Fail(const std::string& why) {
   g_takes_native_stacks.store(false, std::memory_order_relaxed);
   std::lock_guard lock(mutex_);
   failure_ = why;
-  facts_.push_back({"stacks", "python", {}, why});
+  facts_.push_back({"stacks", symbols_ ? "python" : "native", {}, why});
 }
 
 void StackSampler::Take(Dictionary* dictionary, Batch* batch) {

@@ -9,12 +9,13 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 
 #include "analyzer/model/demangle.h"
-#include "analyzer/model/native_function.h"
 #include "analyzer/model/kernel_class.h"
+#include "analyzer/model/native_function.h"
 
 namespace traceinject {
 namespace {
@@ -471,11 +472,17 @@ class RunDbDictionaries::Reader {
     if (to_.schema_version < InfoOf(EventTable::kStackSample).since) return Done{};
     return rows_.ForEachRow(
         "code_place", "id, function, file, line, first_line", [&](const SqlRow& row) {
-          to_.place_ids.Add(row.int64(0), static_cast<std::uint32_t>(to_.places.size()));
           const auto line = [&](int column) { return std::max(0, Narrow(row.int64(column))); };
           CodePlace place{to_.StringOf(row, 1), to_.StringOf(row, 2), line(3), line(4)};
-          if (IsNative(place)) MakeNative(&place);
-          to_.places.push_back(place);
+          const auto next = static_cast<std::uint32_t>(to_.places.size());
+          std::uint32_t at = next;
+          if (IsNative(place)) {
+            MakeNative(&place);
+            at = native_places_.try_emplace({place.function, place.file, place.is_library}, next)
+                     .first->second;
+          }
+          to_.place_ids.Add(row.int64(0), at);
+          if (at == next) to_.places.push_back(place);
         });
   }
 
@@ -525,8 +532,10 @@ class RunDbDictionaries::Reader {
   bool closed_ = false;
   std::vector<std::map<int, std::uint32_t>>
       device_index_;  // by rank: ordinal -> index into Rank::devices
-  std::unordered_map<std::uint32_t, KernelClass> name_class_;  // by string
+  std::unordered_map<std::uint32_t, KernelClass> name_class_;    // by string
   std::unordered_map<std::string, std::uint32_t> native_names_;  // of functions, in short
+  // By function, file, and whether it is of a library: overloads are one place.
+  std::map<std::tuple<std::uint32_t, std::uint32_t, bool>, std::uint32_t> native_places_;
 };
 
 Status RunDbDictionaries::Read(RunDbRows& rows, RecordedFile& file) {
