@@ -78,6 +78,14 @@ bool IsExpression(std::string_view function) {
   return false;
 }
 
+// The name of a function without one begins with that of its file.
+std::string WithFile(std::string_view function, std::string_view word, std::string_view file) {
+  const std::string_view name = ShortFile(file);
+  if (function.starts_with(name) && function.substr(name.size()).starts_with("+0x"))
+    return std::string(function);
+  return fmt::format("{} {} {}", function, word, name);
+}
+
 }  // namespace
 
 bool IsLibraryFile(std::string_view file) {
@@ -109,8 +117,7 @@ std::string_view ShortFile(std::string_view file) {
 CodeSites::CodeSites(const Rank& rank, SiteFrame frame) {
   if (frame == SiteFrame::kInnermost) {
     for (const CodeStack& stack : rank.stacks)
-      sites_.push_back(
-          {stack.place, kNone, !IsLibraryPlace(rank, rank.places[stack.place])});
+      sites_.push_back({stack.place, kNone, !IsLibraryPlace(rank, rank.places[stack.place])});
     return;
   }
   enum class Kind : std::uint8_t { kOwn, kExpression, kLibrary, kBegin };
@@ -145,7 +152,7 @@ std::string PlaceText(const Rank& rank, std::uint32_t place) {
   if (place == kNone) return "";
   const CodePlace& code = rank.places[place];
   const std::string_view file = rank.string(code.file), function = rank.string(code.function);
-  if (code.is_native) return fmt::format("{} in {}", function, ShortFile(file));
+  if (code.is_native) return WithFile(function, "in", file);
   return PlaceText(file, code.line, function);
 }
 
@@ -170,7 +177,7 @@ std::string LibraryText(const Rank& rank, std::uint32_t place) {
   const std::string_view file = rank.string(code.file);
   if (std::find(kNoFiles.begin(), kNoFiles.end(), file) != kNoFiles.end())
     return std::string(rank.string(code.function));
-  return fmt::format("{} of {}", rank.string(code.function), ShortFile(rank.string(code.file)));
+  return WithFile(rank.string(code.function), "of", file);
 }
 
 }  // namespace traceinject

@@ -57,6 +57,7 @@ TEST(CodeSites, FunctionsOfMachineCode) {
                                        {"gemm_kernel", "/w/train", 0},
                                        {"cudaLaunchKernel", "/w/libcudart.so.13", 0}});
   const auto strange = builder.AddStack({{"start_thread", "/usr/lib/libc.so.6", 0}});
+  const auto unnamed = builder.AddStack({{"train+0x12a0", "/w/train", 0}});
   Rank& rank = builder.rank();
   for (CodePlace& place : rank.places) {
     place.is_native = true;
@@ -69,6 +70,7 @@ TEST(CodeSites, FunctionsOfMachineCode) {
   EXPECT_EQ(LibraryText(rank, sites.Of(stack).library), "gemm_kernel of train");
   EXPECT_EQ(FrameText(rank, sites.Of(stack).place), "model::forward (train)");
   EXPECT_FALSE(sites.Of(strange).own);
+  EXPECT_EQ(PlaceText(rank, sites.Of(unnamed).place), "train+0x12a0");
   EXPECT_EQ(PlaceText(rank, CodeSites(rank, SiteFrame::kInnermost).Of(stack).place),
             "cudaLaunchKernel in libcudart.so.13");
 }
