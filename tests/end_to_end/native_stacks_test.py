@@ -112,7 +112,8 @@ class Programs(NativeStacks):
         self.assertEqual({row["file"].rpartition("/")[2] for row in rows}, {"native_program"})
         functions = {row["function"]: row["kernel_ns"] for row in self.code("--functions")}
         self.assertEqual(functions, {row["function"]: row["kernel_ns"] for row in rows})
-        page = self.analyze("report", "run.db", "--format", "html")
+        self.analyze("html", "run.db", "-o", "report.html")
+        page = (self.folder / "report.html").read_text()
         self.assertIn("model::Attention::forward", page)
         self.assertNotIn("native_program:0", page)
 
