@@ -10,6 +10,8 @@
 namespace traceinject {
 namespace {
 
+constexpr std::string_view kDeleted = " (deleted)";  // proc(5)
+
 // Whether a file is what is mapped: it may have been replaced by another one of its name since.
 // Both begin with headers, and with what the linker numbers its outputs by.
 bool IsWhatIsMapped(const ObjectFile& object, std::uint64_t begin, const ProcessMemory& memory) {
@@ -25,7 +27,10 @@ const ObjectFile* LoadedCode::ObjectOf(const std::string& key, std::string_view 
                                        std::uint64_t begin, const ProcessMemory& memory) {
   if (const auto known = objects_.find(key); known != objects_.end()) return known->second.get();
   if (objects_.size() >= kMaxFiles || begin == 0) return nullptr;
-  auto object = std::make_unique<ObjectFile>(std::string(path));
+  // A program that was built anew meanwhile is still to be had.
+  const bool is_deleted = path.ends_with(kDeleted);
+  if (is_deleted) path.remove_suffix(kDeleted.size());
+  auto object = std::make_unique<ObjectFile>(std::string(path), is_deleted ? "/proc/self/exe" : "");
   if (!object->has_parts() || !IsWhatIsMapped(*object, begin, memory)) return nullptr;
   return objects_.emplace(key, std::move(object)).first->second.get();
 }

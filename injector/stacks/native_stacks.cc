@@ -14,7 +14,7 @@ namespace {
 constexpr std::int64_t kLeastNsBetweenLooks = 200'000'000, kMostNsBetweenLooks = 1'000'000'000;
 
 // Without what compilers append to the parts and copies that they make of a function.
-std::string WithoutSuffix(std::string name) {
+std::string WithoutSuffix(const std::string& name) {
   const std::size_t suffix = name.find('.', 1);
   return suffix == std::string::npos ? name : name.substr(0, suffix);
 }

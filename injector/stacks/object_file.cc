@@ -15,6 +15,7 @@
 namespace traceinject {
 namespace {
 
+constexpr std::int64_t kSecondNs = 1'000'000'000;
 constexpr std::size_t kMaxParts = 256, kMaxSections = 100'000;
 constexpr std::uint64_t kMaxSymbols = 4'000'000;
 constexpr std::size_t kMaxName = 4096;  // longer names are clipped
@@ -103,10 +104,16 @@ std::string ReadName(const ObjectFile::Access& file, const Elf64_Shdr& names, st
 }  // namespace
 
 ObjectFile::Access::Access(const ObjectFile& object)
-    : object_(object), file_(open(object.path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
-  // What is no file may keep a reader waiting.
+    : object_(object), file_(open(object.at_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
+  if (file_ < 0) return;
   struct stat facts {};
-  if (file_ < 0 || (fstat(file_, &facts) == 0 && S_ISREG(facts.st_mode))) return;
+  if (fstat(file_, &facts) == 0) {
+    identity_ = {static_cast<std::int64_t>(facts.st_dev), static_cast<std::int64_t>(facts.st_ino),
+                 facts.st_size, facts.st_mtim.tv_sec * kSecondNs + facts.st_mtim.tv_nsec};
+  }
+  // What is no file may keep a reader waiting.
+  if (S_ISREG(facts.st_mode) && (object_.identity_ == Identity{} || object_.identity_ == identity_))
+    return;
   close(file_);
   file_ = -1;
 }
@@ -129,8 +136,10 @@ bool ObjectFile::Access::Read(std::uint64_t address, void* to, std::size_t bytes
   return false;
 }
 
-ObjectFile::ObjectFile(std::string path) : path_(std::move(path)) {
+ObjectFile::ObjectFile(std::string path, std::string at)
+    : path_(std::move(path)), at_(at.empty() ? path_ : std::move(at)) {
   const Access file(*this);
+  identity_ = file.identity_;
   const auto header = ReadHeader(file);
   if (!header || header->e_phentsize != sizeof(Elf64_Phdr)) return;
   const std::size_t count = std::min<std::size_t>(header->e_phnum, kMaxParts);

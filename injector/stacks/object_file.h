@@ -4,6 +4,7 @@
 // of it is bounded.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -12,8 +13,8 @@ namespace traceinject {
 
 class ObjectFile {
  public:
-  // What is not such a file has no parts.
-  explicit ObjectFile(std::string path);
+  // What is not such a file has no parts. `at`: where it is to be had, if not by its name.
+  explicit ObjectFile(std::string path, std::string at = {});
 
   const std::string& path() const { return path_; }
   bool has_parts() const { return !parts_.empty(); }
@@ -23,7 +24,10 @@ class ObjectFile {
   // Of a place in the file the address that the file itself gives to it. False: it is not loaded.
   bool AddressAt(std::uint64_t offset, std::uint64_t* address) const;
 
-  // While one lives the file is open.
+  // What tells a file from a later one of its name: device, inode, bytes, and when it was written.
+  using Identity = std::array<std::int64_t, 4>;
+
+  // While one lives the file is open, unless another one has its name by now.
   class Access {
    public:
     explicit Access(const ObjectFile& object);
@@ -37,8 +41,11 @@ class ObjectFile {
     bool Read(std::uint64_t address, void* to, std::size_t bytes) const;
 
    private:
+    friend class ObjectFile;
+
     const ObjectFile& object_;
     int file_;
+    Identity identity_{};
   };
 
   // Of each address, which come in order, the name of its function; empty: not known. O(symbols log
@@ -50,7 +57,8 @@ class ObjectFile {
     std::uint64_t offset, address, bytes;
   };
 
-  std::string path_;
+  std::string path_, at_;
+  Identity identity_{};  // zeros: not known yet
   std::vector<Part> parts_;
   std::uint64_t unwind_index_ = 0;
 };

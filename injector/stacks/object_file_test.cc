@@ -54,6 +54,15 @@ TEST_F(ObjectFileTest, NamesOfItsFunctions) {
   EXPECT_TRUE(object.NamesOf({}).empty());
 }
 
+TEST_F(ObjectFileTest, AnotherFileOfItsName) {
+  const std::string whole = ReadAll("/proc/self/exe");
+  const ObjectFile object = Stored(whole);
+  const std::uint64_t address = AddressOf(function_with_a_name);
+  EXPECT_EQ(object.NamesOf({address})[0], "function_with_a_name");
+  Stored(whole + "x");
+  EXPECT_EQ(object.NamesOf({address})[0], "");
+}
+
 TEST_F(ObjectFileTest, WhatIsNoObject) {
   EXPECT_FALSE(ObjectFile("/").has_parts());
   EXPECT_FALSE(ObjectFile("/does/not/exist").has_parts());

@@ -3,6 +3,7 @@
 
 import collections
 import json
+import shutil
 import subprocess
 
 import harness
@@ -168,6 +169,18 @@ class Programs(NativeStacks):
         self.assertGreater(len(launches), 200)
         for _, functions in launches:
             self.assertIn("behind_generated", functions[0])
+
+    def test_a_program_that_is_built_anew_meanwhile(self):
+        program = self.folder / "program"
+        shutil.copy(FOLDER / "native_program", program)
+        running = self.start(command=[program, "wait", "200"], env={"TRACEINJECT_FLUSH_MS": "100"})
+        program.unlink()
+        program.write_text("another one")
+        self.assertEqual(self.finish(running).stdout, "done\n")
+        recording = self.open()
+        self.addCleanup(recording.close)
+        self.assert_placed(recording, 100)
+        self.assertEqual(recording.rows("SELECT DISTINCT file FROM stack_frames WHERE function = 'main'"), [(str(program),)])
 
     def test_small_stacks(self):
         self.assert_placed(self.record("native_program", "tiny", 300), 200)

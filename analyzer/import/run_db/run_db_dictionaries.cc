@@ -13,9 +13,9 @@
 #include <unordered_map>
 #include <utility>
 
+#include "analyzer/import/run_db/native_function.h"
 #include "analyzer/model/demangle.h"
 #include "analyzer/model/kernel_class.h"
-#include "analyzer/model/native_function.h"
 
 namespace traceinject {
 namespace {
@@ -499,7 +499,8 @@ class RunDbDictionaries::Reader {
     const std::string name = Demangle(to_.strings[place->function]);
     const std::string text = ShortFunction(name);
     place->is_native = true;
-    place->is_library = name_class_.contains(place->function) || IsLibraryFunction(text);
+    place->is_library = name_class_.contains(place->function) || IsLibraryFunction(text) ||
+                        IsLibraryObject(to_.strings[place->file]);
     const auto [known, is_new] =
         native_names_.try_emplace(text, static_cast<std::uint32_t>(to_.strings.size()));
     if (is_new) to_.strings.push_back(text);

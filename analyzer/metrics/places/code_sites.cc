@@ -7,8 +7,6 @@
 #include <array>
 #include <cctype>
 
-#include "analyzer/model/native_function.h"
-
 namespace traceinject {
 namespace {
 
@@ -100,8 +98,7 @@ bool IsLibraryFile(std::string_view file) {
 }
 
 bool IsLibraryPlace(const Rank& rank, const CodePlace& place) {
-  if (!place.is_native) return IsLibraryFile(rank.string(place.file));
-  return place.is_library || IsLibraryObject(rank.string(place.file));
+  return place.is_native ? place.is_library : IsLibraryFile(rank.string(place.file));
 }
 
 std::string_view ShortFile(std::string_view file) {

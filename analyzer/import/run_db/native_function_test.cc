@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/model/native_function.h"
+#include "analyzer/import/run_db/native_function.h"
 
 #include <gtest/gtest.h>
 
@@ -48,7 +48,8 @@ TEST(NativeFunctionTest, ObjectsOfTheSystem) {
   for (const char* path :
        {"/usr/lib/x86_64-linux-gnu/libc.so.6", "/home/me/libtorch/lib/libtorch_cuda.so",
         "/opt/app/libcublasLt.so.13", "/usr/lib/x86_64-linux-gnu/libmine.so",
-        "/w/libcudart-d0da41ae.so.11.0", "/usr/bin/python3.11", "/lib64/ld-linux-x86-64.so.2"})
+        "/w/libcudart-d0da41ae.so.11.0", "/w/site-packages/numpy/core.so", "/usr/bin/python3.11",
+        "/lib64/ld-linux-x86-64.so.2"})
     EXPECT_TRUE(IsLibraryObject(path)) << path;
   for (const char* path :
        {"/home/me/train", "/home/me/libmodel.so", "/usr/bin/train", "?", "",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/model/native_function.h"
+#include "analyzer/import/run_db/native_function.h"
 
 #include <algorithm>
 #include <array>
@@ -118,7 +118,8 @@ bool IsLibraryObject(std::string_view path) {
   const std::string_view file = path.substr(path.rfind('/') + 1);
   const bool is_shared = file.find(".so") != std::string_view::npos;
   if (BeginsWithAny(file, kLibraryFiles)) return is_shared || file.starts_with("python");
-  return is_shared && BeginsWithAny(path, kLibraryFolders);
+  return is_shared && (BeginsWithAny(path, kLibraryFolders) ||
+                       path.find("-packages/") != std::string_view::npos);
 }
 
 }  // namespace traceinject
