@@ -390,13 +390,15 @@ struct WorkerSamples {
   std::size_t size() const { return time.size(); }
 };
 
-// A line of the program's Python code at which a function stood.
+// A line of the program's Python code at which a function stood; or a function of machine code.
 struct CodePlace {
   std::uint32_t function = kNone, file = kNone;  // Rank::strings; kNone: could not be read
   std::int32_t line = 0, first_line = 0;         // first: of the function; 0: unknown
+  bool is_native = false;                        // machine code: the file is not its source
+  bool is_library = false;                       // of a library, whatever its file is
 };
 
-// A stack of Python: its innermost frame, and the stack of its caller.
+// A stack: its innermost frame, and the stack of its caller.
 struct CodeStack {
   std::uint32_t caller = kNone;  // index into Rank::stacks, before this one; kNone: the outermost
   std::uint32_t place = kNone;   // index into Rank::places

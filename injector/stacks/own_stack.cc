@@ -10,6 +10,7 @@
 #include "injector/base/ring.h"
 #include "injector/base/state.h"
 #include "injector/stacks/code_object.h"
+#include "injector/stacks/stack_copy.h"
 #include "injector/stacks/stack_sampler.h"
 
 namespace traceinject {
@@ -72,6 +73,10 @@ bool ReadOwnFrames(const OwnStacks& own, OwnFrames* to) {
 }
 
 void EmitOwnStack(int kind, std::int64_t start_ns, std::int64_t end_ns) {
+  if (g_takes_native_stacks.load(std::memory_order_relaxed)) {
+    if (Recording()) EmitStackCopy(kind, start_ns, end_ns);
+    return;
+  }
   const OwnStacks* own = g_own_stacks.load(std::memory_order_acquire);
   if (own == nullptr || !Recording() || !own->symbols.IsAlive()) return;
   OwnFrames frames;
@@ -103,7 +108,8 @@ void NoteOwnWait(std::int64_t start_ns, std::int64_t end_ns) {
 }
 
 bool LaunchTurn::Begin() {
-  if (Delivers(Source::kStacks) && g_own_stacks.load(std::memory_order_relaxed) != nullptr)
+  if (Delivers(Source::kStacks) && (g_own_stacks.load(std::memory_order_relaxed) != nullptr ||
+                                    g_takes_native_stacks.load(std::memory_order_relaxed)))
     return true;
   constexpr int kLaterLook = 256;
   left_ = span_ = kLaterLook;

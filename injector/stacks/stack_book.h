@@ -61,6 +61,11 @@ class StackBook {
   // the one that it is the call of; 0: of none. 0: there is no room.
   std::uint32_t Node(std::uint32_t parent, std::uint32_t place, std::uint32_t module);
 
+  // The place of a function of machine code.
+  std::uint32_t PlaceOfFunction(const std::string& function, const std::string& file) {
+    return AddPlace({Text(function), Text(file), 0, 0});
+  }
+
   bool IsFull() const { return codes_.size() > kMaxCodes || nodes_.size() > kMaxNodes; }
   void Forget();
 

@@ -20,7 +20,8 @@ constexpr char kCodeDefinitions[] =
     "What is called of installed packages and the standard library counts for the line that calls\n"
     "it. From samples (TRACEINJECT_STACKS_HZ), over the steps that the verdict judges; the\n"
     "columns *_low_ns and *_high_ns tell how sure that is. Rows of a library have host_total_ns\n"
-    "only, unless no code of the program was on the stack, or with --full-stacks.\n";
+    "only, unless no code of the program was on the stack, or with --full-stacks.\n"
+    "Of programs without Python the functions are told that launched kernels and that waited.\n";
 constexpr char kCodeExamples[] =
     "  analyze code run.db --sort host_ns --limit 0\n"
     "  analyze code run.db --functions --filter model.py\n"
@@ -29,6 +30,18 @@ constexpr char kCodeExamples[] =
     "  analyze code run.db --columns idle_ns,idle_low_ns,idle_high_ns,line,text,file --format "
     "csv\n";
 
+// Of a program without Python there are stacks of the calls that the recorder sees.
+std::string WhyNoStacks(const Run& run) {
+  for (const Rank& rank : run.ranks) {
+    for (const SystemFact& fact : rank.facts) {
+      if (fact.kind == "stacks" && fact.key == "native" && rank.stack_samples.size() == 0)
+        return "no stacks were recorded: the program does not call a CUDA runtime that is a shared "
+               "library (link with nvcc -cudart shared)";
+    }
+  }
+  return "no stacks were recorded (TRACEINJECT_STACKS_HZ; analyze info says why)";
+}
+
 FullTable BuildCode(const Run& run, const ReportOptions& options, CodeGrouping grouping,
                     Table (*table)(const proto::Report&)) {
   FullTable full{BuildReportWithCode(run, options, grouping), "", {}, 0};
@@ -36,11 +49,9 @@ FullTable BuildCode(const Run& run, const ReportOptions& options, CodeGrouping g
   for (const proto::DeviceReport& device : full.report.devices()) steps += device.code_steps();
   full.table = table(full.report);
   full.rows = static_cast<std::int64_t>(full.table.rows.size());
-  full.summary =
-      full.rows == 0
-          ? "no Python stacks were recorded (TRACEINJECT_STACKS_HZ; analyze info says why)"
-          : fmt::format("over {} of {}", Plural(steps, "step"),
-                        Plural(full.report.devices_size(), "GPU"));
+  full.summary = full.rows == 0 ? WhyNoStacks(run)
+                                : fmt::format("over {} of {}", Plural(steps, "step"),
+                                              Plural(full.report.devices_size(), "GPU"));
   return full;
 }
 

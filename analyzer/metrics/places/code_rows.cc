@@ -65,7 +65,7 @@ class CodeGroups {
       found->second.own = true;
     } else if (is_new) {
       found->second.place = place;
-      found->second.own = !IsLibraryFile(rank_.string(rank_.places[place].file));
+      found->second.own = !IsLibraryPlace(rank_, rank_.places[place]);
     }
     return found->second;
   }
