@@ -25,12 +25,12 @@ struct Holder {
 }  // namespace
 
 // The dict of a module's own modules; 0: it has none.
-std::uint64_t ModuleNames::ModulesOf(const ObjectReader& reader, std::uint64_t module) {
-  const std::vector<ObjectReader::Entry> attributes = reader.Attributes(module);
-  for (const ObjectReader::Entry& attribute : attributes) {
+std::uint64_t ModuleNames::ModulesOf(const AttributeReader& reader, std::uint64_t module) {
+  const std::vector<AttributeReader::Entry> attributes = reader.Attributes(module);
+  for (const AttributeReader::Entry& attribute : attributes) {
     if (attribute.key == modules_key_) return attribute.value;
   }
-  for (const ObjectReader::Entry& attribute : attributes) {
+  for (const AttributeReader::Entry& attribute : attributes) {
     if (reader.Text(attribute.key) != "_modules") continue;
     modules_key_ = attribute.key;
     return attribute.value;
@@ -39,13 +39,13 @@ std::uint64_t ModuleNames::ModulesOf(const ObjectReader& reader, std::uint64_t m
 }
 
 // Those that the caller has, then those that these have, and so on.
-ModuleNames::Name ModuleNames::Read(const ObjectReader& reader, std::uint64_t caller,
+ModuleNames::Name ModuleNames::Read(const AttributeReader& reader, std::uint64_t caller,
                                     std::uint64_t object) {
   std::deque<Holder> holders;
   if (caller != 0) holders.push_back({caller, 1, {}});
   for (std::size_t read = 0; !holders.empty() && read < kMaxModulesRead; holders.pop_front()) {
     const Holder& holder = holders.front();
-    for (const ObjectReader::Entry& part : reader.Items(ModulesOf(reader, holder.module))) {
+    for (const AttributeReader::Entry& part : reader.Items(ModulesOf(reader, holder.module))) {
       if (++read > kMaxModulesRead) break;
       if (part.value != object && holder.depth == kMaxDepth) continue;
       std::string path = holder.path + reader.Text(part.key);
@@ -56,7 +56,7 @@ ModuleNames::Name ModuleNames::Read(const ObjectReader& reader, std::uint64_t ca
   return {reader.TypeName(reader.Type(object)), false};
 }
 
-const ModuleNames::Name& ModuleNames::Of(const ObjectReader& reader, std::uint64_t number,
+const ModuleNames::Name& ModuleNames::Of(const AttributeReader& reader, std::uint64_t number,
                                          std::uint64_t caller, std::uint64_t object) {
   const std::int64_t now = NowNs();
   if (names_.size() > kMaxNames) names_.clear();

@@ -9,7 +9,7 @@
 #include <unordered_map>
 
 #include "injector/rows/dictionary.h"
-#include "injector/stacks/object_reader.h"
+#include "injector/stacks/attribute_reader.h"
 
 namespace traceinject {
 
@@ -24,12 +24,12 @@ class ModuleNames {
   // Of the module at `object`, called by the one at `caller` (0: by none), both of the process
   // `number`. The reference holds until the next call. Names are looked up again after some
   // seconds: addresses are used again. O(modules between and beside the two) then.
-  const Name& Of(const ObjectReader& reader, std::uint64_t number, std::uint64_t caller,
+  const Name& Of(const AttributeReader& reader, std::uint64_t number, std::uint64_t caller,
                  std::uint64_t object);
 
  private:
-  Name Read(const ObjectReader& reader, std::uint64_t caller, std::uint64_t object);
-  std::uint64_t ModulesOf(const ObjectReader& reader, std::uint64_t module);
+  Name Read(const AttributeReader& reader, std::uint64_t caller, std::uint64_t object);
+  std::uint64_t ModulesOf(const AttributeReader& reader, std::uint64_t module);
 
   std::unordered_map<IntegerKey<3>, Name, BytesHash<IntegerKey<3>>> names_;
   std::uint64_t modules_key_ = 0;  // the str "_modules" where it was last

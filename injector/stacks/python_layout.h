@@ -49,8 +49,8 @@ struct PythonLayout {
   std::uint32_t text_length = 16, text_state = 32, text_ascii = 0, text_wide = 0;
   int text_kind_shift = 2;  // of the bits kind (3), compact (1), ascii (1) in the state
   std::uint32_t bytes_data = 32;
-  // PyTypeObject, PyDictObject, PyHeapTypeObject: what attributes are found by (object_reader.h).
-  // kNone: they are not read of this version.
+  // PyTypeObject, PyDictObject, PyHeapTypeObject: what attributes are found by
+  // (attribute_reader.h). kNone: they are not read of this version.
   std::uint32_t type_name = 24, type_size = 32, type_dict_offset = 288;
   std::uint32_t dict_keys = 32, dict_values = 40;
   std::uint32_t type_keys = kNone;  // ht_cached_keys, since 3.11

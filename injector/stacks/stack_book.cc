@@ -76,7 +76,7 @@ StackBook::Code* StackBook::KnownCode(const Source& source, std::uint64_t code,
 // module's own; one that is not part of it is a root itself, with its class for a name.
 void StackBook::Enter(const Source& source, std::uint64_t object, WithinModule* within) {
   if (object == 0 || object == within->object || !source.layout->has_attributes()) return;
-  const ObjectReader reader(*source.memory, *source.layout, *source.types);
+  const AttributeReader reader(*source.memory, *source.layout, *source.types);
   const ModuleNames::Name& name = modules_.Of(reader, source.number, within->object, object);
   within->object = object;
   within->path = name.text.empty()                   ? 0

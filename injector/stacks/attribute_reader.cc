@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "injector/stacks/object_reader.h"
+#include "injector/stacks/attribute_reader.h"
 
 #include <array>
 #include <cstring>
@@ -8,13 +8,13 @@
 
 namespace traceinject {
 
-std::uint64_t ObjectReader::Type(std::uint64_t object) const {
+std::uint64_t AttributeReader::Type(std::uint64_t object) const {
   std::uint64_t type = 0;
   if (!IsPlausibleAddress(object) || !memory_.Read(object + layout_.object_type, &type)) return 0;
   return IsPlausibleAddress(type) ? type : 0;
 }
 
-std::string ObjectReader::TypeName(std::uint64_t type) const {
+std::string AttributeReader::TypeName(std::uint64_t type) const {
   std::array<char, 128> text{};
   std::uint64_t name = 0;
   if (type == 0 || !memory_.Read(type + layout_.type_name, &name)) return {};
@@ -22,12 +22,12 @@ std::string ObjectReader::TypeName(std::uint64_t type) const {
   return {text.data(), strnlen(text.data(), there)};
 }
 
-std::string ObjectReader::Text(std::uint64_t text) const {
+std::string AttributeReader::Text(std::uint64_t text) const {
   if (!IsPlausibleAddress(text)) return {};
   return ReadText(memory_, layout_, types_, text).value_or(std::string());
 }
 
-std::optional<ObjectReader::Table> ObjectReader::TableOfDict(std::uint64_t dict) const {
+std::optional<AttributeReader::Table> AttributeReader::TableOfDict(std::uint64_t dict) const {
   Table table;
   if (!IsPlausibleAddress(dict) || !memory_.Read(dict + layout_.dict_keys, &table.keys) ||
       !memory_.Read(dict + layout_.dict_values, &table.values))
@@ -38,8 +38,8 @@ std::optional<ObjectReader::Table> ObjectReader::TableOfDict(std::uint64_t dict)
 
 // Since 3.11 attributes are values beside the object, whose keys are in its type, until somebody
 // asks for the dict itself.
-std::optional<ObjectReader::Table> ObjectReader::ManagedTable(std::uint64_t object,
-                                                              std::uint64_t type) const {
+std::optional<AttributeReader::Table> AttributeReader::ManagedTable(std::uint64_t object,
+                                                                    std::uint64_t type) const {
   constexpr std::uint64_t kDictBefore = 24, kValuesBefore = 32, kIsValues = 1;
   std::uint64_t word = 0;
   Table table;
@@ -60,7 +60,7 @@ std::optional<ObjectReader::Table> ObjectReader::ManagedTable(std::uint64_t obje
   return table.values == 0 ? std::nullopt : std::optional(table);
 }
 
-std::optional<ObjectReader::Table> ObjectReader::TableOfObject(std::uint64_t object) const {
+std::optional<AttributeReader::Table> AttributeReader::TableOfObject(std::uint64_t object) const {
   constexpr std::int64_t kLargest = 1 << 16;
   const std::uint64_t type = Type(object);
   std::int64_t offset = 0;
@@ -76,7 +76,7 @@ std::optional<ObjectReader::Table> ObjectReader::TableOfObject(std::uint64_t obj
 }
 
 // PyDictKeysObject: a header, indices, then entries, of which only `count` were ever used.
-std::optional<ObjectReader::Keys> ObjectReader::ReadKeys(std::uint64_t keys) const {
+std::optional<AttributeReader::Keys> AttributeReader::ReadKeys(std::uint64_t keys) const {
   constexpr std::uint64_t kWithHash = 24, kWithoutHash = 16;
   std::array<char, 40> head;
   if (!IsPlausibleAddress(keys) || !memory_.Read(keys, head.data(), head.size()))
@@ -102,7 +102,8 @@ std::optional<ObjectReader::Keys> ObjectReader::ReadKeys(std::uint64_t keys) con
   return found.count > kMaxEntries ? std::nullopt : std::optional(found);
 }
 
-std::vector<ObjectReader::Entry> ObjectReader::Entries(const std::optional<Table>& table) const {
+std::vector<AttributeReader::Entry> AttributeReader::Entries(
+    const std::optional<Table>& table) const {
   const auto keys = table ? ReadKeys(table->keys) : std::nullopt;
   if (!keys || keys->count == 0) return {};
   std::vector<char> bytes(keys->count * keys->entry_bytes);
@@ -120,11 +121,11 @@ std::vector<ObjectReader::Entry> ObjectReader::Entries(const std::optional<Table
   return entries;
 }
 
-std::vector<ObjectReader::Entry> ObjectReader::Items(std::uint64_t dict) const {
+std::vector<AttributeReader::Entry> AttributeReader::Items(std::uint64_t dict) const {
   return Entries(TableOfDict(dict));
 }
 
-std::vector<ObjectReader::Entry> ObjectReader::Attributes(std::uint64_t object) const {
+std::vector<AttributeReader::Entry> AttributeReader::Attributes(std::uint64_t object) const {
   return Entries(TableOfObject(object));
 }
 

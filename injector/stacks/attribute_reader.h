@@ -15,7 +15,7 @@
 
 namespace traceinject {
 
-class ObjectReader {
+class AttributeReader {
  public:
   // Addresses of objects.
   struct Entry {
@@ -25,7 +25,7 @@ class ObjectReader {
   static constexpr std::size_t kMaxEntries = 1 << 14;
 
   // All outlive this. Of layouts that have attributes.
-  ObjectReader(const ProcessMemory& memory, const PythonLayout& layout, const PythonTypes& types)
+  AttributeReader(const ProcessMemory& memory, const PythonLayout& layout, const PythonTypes& types)
       : memory_(memory), layout_(layout), types_(types) {}
 
   std::uint64_t Type(std::uint64_t object) const;
