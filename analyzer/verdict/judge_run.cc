@@ -18,11 +18,19 @@ double Exposed(const DeviceAnalysis& judged) {
                              sum.idle(IdleCause::kCommunication));
 }
 
+// Of a mean step, idle time before operations whose launch was not to be recorded.
+double UnknownIdle(const DeviceAnalysis& judged) {
+  const auto steps =
+      static_cast<double>(judged.steps.steps.size() - judged.steps.count(&Step::warm_up));
+  if (!judged.rank->kept_from || steps == 0) return 0;
+  return static_cast<double>(judged.SumOf(IsAfterWarmUp).idle(IdleCause::kUnknown)) / steps;
+}
+
 const DeviceFigures& Critical(const std::deque<DeviceFigures>& judged,
                               const RankFindings& between) {
   const std::vector<const DeviceAnalysis*> late = LateDevices(judged, between);
   const auto rating = [&](const DeviceFigures& device) {
-    return std::tuple(device.steps.source == StepSource::kWindow,
+    return std::tuple(device.steps.few(),
                       std::find(late.begin(), late.end(), &device) == late.end(), Exposed(device));
   };
   return *std::min_element(
@@ -35,7 +43,10 @@ Grounds GroundsOf(const RunAnalysis& analysis, const DeviceAnalysis& judged,
   Grounds grounds;
   grounds.source = judged.steps.source;
   grounds.step_confidence = judged.steps.confidence;
+  if (judged.steps.source != StepSource::kWindow && judged.steps.few())
+    grounds.marked = judged.steps.steps.size();
   grounds.working = WorkingSharesOf(judged);
+  grounds.unknown_ns = UnknownIdle(judged);
   const auto operations = static_cast<double>(judged.causes.operations);
   const auto joined = static_cast<double>(judged.causes.joined);
   grounds.joined_share = operations > 0 ? joined / operations : 0;
