@@ -20,10 +20,13 @@ double Exposed(const DeviceAnalysis& judged) {
 
 // Of a mean step, idle time before operations whose launch was not to be recorded.
 double UnknownIdle(const DeviceAnalysis& judged) {
-  const auto steps =
-      static_cast<double>(judged.steps.steps.size() - judged.steps.count(&Step::warm_up));
-  if (!judged.rank->kept_from || steps == 0) return 0;
-  return static_cast<double>(judged.SumOf(IsAfterWarmUp).idle(IdleCause::kUnknown)) / steps;
+  if (!judged.rank->kept_from) return 0;
+  const std::vector<bool> use = StepsOfCause(judged, "");
+  TimeNs unknown = 0;
+  for (std::size_t i = 0; i < use.size(); ++i)
+    unknown += use[i] ? judged.causes.steps[i].idle(IdleCause::kUnknown) : 0;
+  const auto steps = std::count(use.begin(), use.end(), true);
+  return steps == 0 ? 0 : static_cast<double>(unknown) / static_cast<double>(steps);
 }
 
 const DeviceFigures& Critical(const std::deque<DeviceFigures>& judged,

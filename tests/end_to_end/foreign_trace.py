@@ -20,13 +20,14 @@ class ForeignTrace:
     def __init__(self, version=2024, rank=None, world=1, gpu="NVIDIA A100-SXM4-80GB", clock_us=0.0):
         self.version, self.rank, self.world, self.gpu, self.clock_us = version, rank, world, gpu, clock_us
         self.events, self.host_us, self.gpu_us, self.correlation = [], 1000.0, 0.0, 0
-        self.begin_us = None  # of the recording; what the host did before is not in the file
 
     def event(self, category, name, pid, tid, start, length, **arguments):
-        if category not in ("kernel", "gpu_memcpy") and self.begin_us is not None and start < self.begin_us:
-            return
         category = NAMES_OF_2021.get(category, category) if self.version == 2021 else category
         self.events.append({"ph": "X", "cat": category, "name": name, "pid": pid, "tid": tid, "at": start + self.clock_us, "dur": length, "args": arguments})
+
+    def begin(self):
+        """The recording begins: what the host did so far is not in the file."""
+        self.events = [event for event in self.events if event["pid"] == 0]
 
     def operator(self, name, start, end, tid=MAIN, **arguments):
         self.event("cpu_op", name, PID, tid, start, end - start, **arguments)

@@ -214,7 +214,7 @@ class Matcher {
       why = fmt::format("of {} ranks {} were read", group.size, group.members.size());
     } else if (Disagree(group, mismatches)) {
       why = "the ranks issued different operations";
-    } else if (!group.pair && EndApart(group)) {
+    } else if (!group.pair && (FitApart(group) || EndApart(group))) {
       why = "they do not end together on all ranks";
     } else {
       return true;
@@ -235,6 +235,18 @@ class Matcher {
       if (one.kind == Mismatch::Kind::kLacks) lacking += static_cast<std::size_t>(one.operations);
     }
     return lacking * kOneOf > group.operations * group.members.size();
+  }
+  // Whether many fit those of a part of the ranks only.
+  static bool FitApart(const MatchedGroup& group) {
+    constexpr double kMostFit = 0.9;
+    const std::size_t members = group.members.size();
+    std::size_t complete = 0;
+    for (std::size_t at = 0; at < group.operations; ++at) {
+      std::size_t member = 0;
+      while (member < members && group.row(at, member) != kNone) ++member;
+      complete += member == members ? 1 : 0;
+    }
+    return static_cast<double>(complete) < kMostFit * static_cast<double>(group.operations);
   }
   // None can leave before all have entered, so that they end together: on clocks that differ, after
   // one time all the while. Of groups that go their own ways that changes from one to the next.

@@ -208,6 +208,12 @@ std::string NoRankFindingText(const proto::Ranks& ranks) {
     return fmt::format(
         "The ranks were not compared: they have {} in common, and at least {} are needed.",
         ranks.steps() == 0 ? "no regular step" : Plural(ranks.steps(), "regular step"), kFewest);
+  const auto compared = std::count_if(
+      ranks.ranks().begin(), ranks.ranks().end(),
+      [](const RankRow& row) { return row.has_usual_ns() || row.has_wait_suffered_ns(); });
+  if (compared < ranks.ranks_size())
+    return fmt::format("Of {} only {} could be compared: nothing is known of the others.",
+                       Plural(ranks.ranks_size(), "rank"), compared);
   return "No rank, link or stage delays the others, and the work is balanced.";
 }
 
