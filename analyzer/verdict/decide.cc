@@ -89,6 +89,19 @@ void Abstain(Decision& decision, std::string reason) {
   decision.abstained = std::move(reason);
 }
 
+std::string HostWaits(const CauseSaving& waits, const Grounds& grounds) {
+  if (grounds.named_wait)
+    return fmt::format(
+        "The GPU waits {} per step for the host, which launches nothing meanwhile: {} of that time "
+        "is in '{}', and nothing recorded shows what it does there.",
+        Rounded(waits.saved_ns), Percent(grounds.named_wait->share), grounds.named_wait->name);
+  return fmt::format(
+      "The GPU waits {} per step for the host in stretches with nothing recorded. Add NVTX ranges "
+      "around your loader (named 'dataloader') and whatever else runs between steps, and record "
+      "again.",
+      Rounded(waits.saved_ns));
+}
+
 std::string UnknownLaunches(const Grounds& grounds) {
   return fmt::format(
       "The GPU idles {} per step before operations that were launched before the trace began, and "
@@ -231,16 +244,12 @@ Decision Decide(const Savings& savings, const Grounds& grounds) {
   }
   const double second = decision.runner_up == nullptr ? 0 : decision.runner_up->saved_ns;
   decision.margin = (best->saved_ns - second) / savings.step_ns;
-  if (best->label == kHostWaitLabel) {
-    Abstain(decision,
-            fmt::format("The GPU waits {} per step for the host in stretches with nothing "
-                        "recorded. Add NVTX ranges around your loader (named 'dataloader') and "
-                        "whatever else runs between steps, and record again.",
-                        Rounded(best->saved_ns)));
-    return decision;
-  }
   if (grounds.unknown_ns > best->saved_ns && grounds.unknown_ns >= FloorOf(savings.step_ns)) {
     Abstain(decision, UnknownLaunches(grounds));
+    return decision;
+  }
+  if (best->label == kHostWaitLabel) {
+    Abstain(decision, HostWaits(*best, grounds));
     return decision;
   }
   if (IsOneWindow(grounds) &&

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analyzer/verdict/named_wait.h"
 #include "analyzer/verdict/savings.h"
 #include "analyzer/verdict/working_share.h"
 
@@ -35,6 +36,8 @@ struct Grounds {
   // replay of them all, and how many of how many clocks could not be aligned.
   double rank_wait_ns = 0, job_replay_error = 0;
   int clocks = 0, unaligned_clocks = 0;
+  // What most of the host time is called that nothing else explains; empty: it has no name.
+  std::optional<NamedWait> named_wait = std::nullopt;
   // Of a mean step, idle time before operations whose launch was not to be recorded.
   double unknown_ns = 0;
   std::string distrust;  // why figures that it needs are withheld; empty: they are not

@@ -49,6 +49,7 @@ Grounds GroundsOf(const RunAnalysis& analysis, const DeviceAnalysis& judged,
   if (judged.steps.source != StepSource::kWindow && judged.steps.few())
     grounds.marked = judged.steps.steps.size();
   grounds.working = WorkingSharesOf(judged);
+  grounds.named_wait = NameHostWait(judged);
   grounds.unknown_ns = UnknownIdle(judged);
   const auto operations = static_cast<double>(judged.causes.operations);
   const auto joined = static_cast<double>(judged.causes.joined);

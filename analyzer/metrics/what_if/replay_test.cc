@@ -195,7 +195,7 @@ TEST(ReplayTest, ScenariosWithoutWhatTheRecordingHasChangeNothing) {
   EXPECT_LT(changing, scenarios.size());
 }
 
-// The last one begins while the device is still busy with the one before, and launches nothing.
+// The last one launches nothing; what comes later belongs to no step.
 TEST(ReplayTest, AStepWithoutOperationsIsAsLongAsItsHostTook) {
   RankBuilder builder;
   TimeNs host = 0;
@@ -209,10 +209,13 @@ TEST(ReplayTest, AStepWithoutOperationsIsAsLongAsItsHostTook) {
     if (step == 4) host += 300 * kUs;
     builder.AddRange({begin, host, "ProfilerStep#" + std::to_string(step)});
   }
-  builder.rank().end = host;
+  const std::uint32_t later =
+      builder.AddApi(host + 400 * kUs, host + 404 * kUs, "cudaLaunchKernel");
+  builder.AddKernel(host + 410 * kUs, host + 420 * kUs, kGemm, later);
+  builder.rank().end = host + 420 * kUs;
   const Device& device = builder.rank().devices[0];
   const Steps steps =
-      FindSteps(builder.rank(), device, {device.ops.start.front(), device.ops.end.back() + 1});
+      FindSteps(builder.rank(), device, {device.ops.start.front(), device.ops.end.back()});
   const HostTimeline timeline = BuildHostTimeline(builder.rank(), device);
   const GapCauses causes = SplitSteps(builder.rank(), device, timeline, steps);
   const std::vector<TimeNs> lengths =
