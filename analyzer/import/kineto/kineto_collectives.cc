@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "analyzer/import/kineto/operator_inputs.h"
+#include "analyzer/import/source/run_db_rows.h"
 
 namespace traceinject {
 namespace {
@@ -121,9 +122,11 @@ class RangesOfThreads {
  public:
   template <typename Ranges>
   RangesOfThreads(const Ranges& ranges, TimeNs anchor) {
-    for (std::uint32_t at = 0; at < ranges.size(); ++at)
-      by_thread_[ranges[at].thread].push_back(
-          {{ranges[at].start - anchor, ranges[at].end - anchor}, at});
+    for (std::uint32_t at = 0; at < ranges.size(); ++at) {
+      TimeNs start = 0;
+      if (__builtin_sub_overflow(ranges[at].start, anchor, &start) || !IsPlausible(start)) continue;
+      by_thread_[ranges[at].thread].push_back({{start, start + ranges[at].length}, at});
+    }
     for (auto& [thread, list] : by_thread_) {
       std::sort(list.begin(), list.end(), [](const Placed& a, const Placed& b) {
         return std::tuple(a.time.start, -a.time.end, a.at) <
@@ -227,7 +230,8 @@ bool KinetoCollectives::Add(const KinetoEvent& kernel, int device, Rank& rank) {
 
 void KinetoCollectives::AddRange(const KinetoEvent& event, std::uint32_t thread) {
   const bool is_operator = event.name == kNcclOperator;
-  if ((!is_operator && !event.name.starts_with(kNcclTitle)) || !event.start) return;
+  if (!is_operator && !event.name.starts_with(kNcclTitle)) return;
+  if (!event.start || !IsPlausible(event.dur.value_or(0))) return;
   KinetoCollective collective = event.collective;
   if (!is_operator) {
     collective = {};
@@ -238,7 +242,7 @@ void KinetoCollectives::AddRange(const KinetoEvent& event, std::uint32_t thread)
   if (NcclFunctionOf(collective.name).empty()) return;
   Range range;
   range.start = *event.start;
-  range.end = range.start + std::max<TimeNs>(0, event.dur.value_or(0));
+  range.length = std::max<TimeNs>(0, event.dur.value_or(0));
   range.thread = thread;
   range.name = collective.name;
   range.dtype = collective.dtype;
@@ -312,7 +316,7 @@ std::uint32_t KinetoCollectives::WorldId(int device, Rank& rank) {
 
 void KinetoCollectives::Place(TimeNs anchor, Rank& rank) {
   Collectives& calls = rank.collectives;
-  std::map<std::uint32_t, std::pair<Interval, int>> in_range;  // used: its times, and a device
+  std::map<std::uint32_t, int> in_range;  // the device that its kernels ran on
   const RangesOfThreads ranges(ranges_, anchor);
   std::set<std::uint64_t> placed;
   for (const Device& device : rank.devices) {
@@ -334,15 +338,13 @@ void KinetoCollectives::Place(TimeNs anchor, Rank& rank) {
         if (!best || ranges_[at].has_group) best = at;
         return ranges_[at].has_group;
       });
-      if (best)
-        in_range.try_emplace(*best,
-                             Interval{ranges_[*best].start - anchor, ranges_[*best].end - anchor},
-                             device.ordinal);
+      if (best) in_range.try_emplace(*best, device.ordinal);
     }
   }
-  for (const auto& [at, where] : in_range) {
-    AddCall(where.first, ranges_[at].thread, calls);
-    Tell(CallOf(ranges_[at].Told(), ranges_[at].has_group, where.second, rank), calls);
+  for (const auto& [at, device] : in_range) {
+    const TimeNs start = ranges_[at].start - anchor;
+    AddCall({start, start + ranges_[at].length}, ranges_[at].thread, calls);
+    Tell(CallOf(ranges_[at].Told(), ranges_[at].has_group, device, rank), calls);
   }
 }
 

@@ -37,7 +37,7 @@ class KinetoCollectives {
   };
   // What the host says between two moments, with texts of its own.
   struct Range {
-    TimeNs start = 0, end = 0;  // as the trace counts
+    TimeNs start = 0, length = 0;  // as the trace counts
     std::uint32_t thread = 0;
     std::string name, dtype, group_name, group_ranks;
     KinetoCollective collective;  // without texts

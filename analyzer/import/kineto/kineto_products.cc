@@ -185,23 +185,23 @@ const KinetoProducts::Kind* KinetoProducts::FindKind(std::string_view name) {
   return found == kByName.end() ? nullptr : found->second;
 }
 
-void KinetoProducts::TakeConcrete(const std::vector<std::string_view>& concrete, Noted& noted) {
+void KinetoProducts::TakeConcrete(const std::vector<std::string_view>& concrete, Asked& asked) {
   const auto text = [&](int place) {
     return place >= 0 && static_cast<std::size_t>(place) < concrete.size()
                ? concrete[static_cast<std::size_t>(place)]
                : std::string_view();
   };
-  const ArgumentPlaces& places = noted.kind->places;
+  const ArgumentPlaces& places = asked.kind->places;
   // padding="same" and the like have no numbers: then nothing is known of the output.
-  noted.padding = ParseNumbers(text(places.padding));
-  if (!noted.padding.empty()) noted.stride = ParseNumbers(text(places.stride));
-  noted.dilation = ParseNumbers(text(places.dilation));
-  if (!text(places.transposed).empty()) noted.transposed = text(places.transposed) == "True";
+  asked.padding = ParseNumbers(text(places.padding));
+  if (!asked.padding.empty()) asked.stride = ParseNumbers(text(places.stride));
+  asked.dilation = ParseNumbers(text(places.dilation));
+  if (!text(places.transposed).empty()) asked.transposed = text(places.transposed) == "True";
   const std::string_view mask = text(places.mask);
-  noted.for_input = mask.starts_with("[True");
+  asked.for_input = mask.starts_with("[True");
   const std::size_t second = mask.find(',');
-  noted.for_weights = second != std::string_view::npos && mask.substr(second).starts_with(", True");
-  if (!text(noted.kind->causal).empty()) noted.causal = text(noted.kind->causal) == "True" ? 1 : 0;
+  asked.for_weights = second != std::string_view::npos && mask.substr(second).starts_with(", True");
+  if (!text(asked.kind->causal).empty()) asked.causal = text(asked.kind->causal) == "True" ? 1 : 0;
 }
 
 void KinetoProducts::Add(const KinetoEvent& event, std::uint32_t row) {
@@ -217,26 +217,34 @@ void KinetoProducts::Add(const KinetoEvent& event, std::uint32_t row) {
   }
   const Kind* const kind = FindKind(event.name);
   if (kind == nullptr) return;
-  Noted noted;
-  noted.row = row;
-  noted.kind = kind;
-  noted.sequence = event.sequence.value_or(-1);
+  std::string text(kind->name);
+  for (const std::string_view part : {event.input_shapes, event.input_types, event.concrete_inputs})
+    text.append("\n").append(part);
+  const auto [known, is_new] =
+      asked_by_text_.try_emplace(std::move(text), static_cast<std::uint32_t>(asked_.size()));
+  if (is_new) asked_.push_back(Parse(*kind, event));
+  noted_.push_back({row, known->second, event.sequence.value_or(-1)});
+}
+
+KinetoProducts::Asked KinetoProducts::Parse(const Kind& kind, const KinetoEvent& event) {
+  Asked asked;
+  asked.kind = &kind;
   for (OperatorInput& input : ParseInputDims(event.input_shapes))
-    noted.inputs.push_back(std::move(input.front()));
+    asked.inputs.push_back(std::move(input.front()));
   const std::vector<std::string_view> types = ParseTexts(event.input_types);
-  for (std::size_t i = kind->first; i < types.size() && noted.cuda_type < 0; ++i) {
+  for (std::size_t i = kind.first; i < types.size() && asked.cuda_type < 0; ++i) {
     const TensorType* const type = FindTensorType(types[i]);
-    if (type != nullptr && i < noted.inputs.size() && !noted.inputs[i].empty())
-      noted.cuda_type = type->cuda_type;
+    if (type != nullptr && i < asked.inputs.size() && !asked.inputs[i].empty())
+      asked.cuda_type = type->cuda_type;
   }
-  TakeConcrete(ParseTexts(event.concrete_inputs), noted);
-  noted_.push_back(std::move(noted));
+  TakeConcrete(ParseTexts(event.concrete_inputs), asked);
+  return asked;
 }
 
 // Turns what was noted into calls.
 class ProductPlacer {
  public:
-  using Noted = KinetoProducts::Noted;
+  using Asked = KinetoProducts::Asked;
 
   ProductPlacer(const KinetoProducts& products, Rank& rank)
       : products_(products), profiled_(rank.profiled), rank_(rank) {}
@@ -260,7 +268,7 @@ class ProductPlacer {
     }
     for (const std::uint32_t at : order) {
       if (IsAttention(One(at).kind->kind)) {
-        if (!LiesInAttention(at)) AddAttention(One(at));
+        if (!LiesInAttention(at)) AddAttention(at);
       } else if (!holds_[at]) {
         AddProducts(at);
       }
@@ -268,13 +276,14 @@ class ProductPlacer {
   }
 
  private:
-  const Noted& One(std::uint32_t at) const { return products_.noted_[at]; }
+  std::uint32_t RowOf(std::uint32_t at) const { return products_.noted_[at].row; }
+  const Asked& One(std::uint32_t at) const { return products_.asked_[products_.noted_[at].asked]; }
   std::tuple<std::uint32_t, TimeNs, TimeNs, std::uint32_t> Key(std::uint32_t at) const {
-    const std::uint32_t row = One(at).row;
+    const std::uint32_t row = RowOf(at);
     return {profiled_.thread[row], profiled_.start[row], -profiled_.end[row], row};
   }
   bool Contains(std::uint32_t outer, std::uint32_t inner) const {
-    const std::uint32_t a = One(outer).row, b = One(inner).row;
+    const std::uint32_t a = RowOf(outer), b = RowOf(inner);
     return profiled_.thread[a] == profiled_.thread[b] && profiled_.end[b] <= profiled_.end[a] &&
            profiled_.start[b] < profiled_.end[a];
   }
@@ -288,13 +297,14 @@ class ProductPlacer {
   // Of a convolution, in which others lie that tell more or less of it.
   std::optional<TensorSizes> OutputOf(std::uint32_t at) const {
     for (std::uint32_t one = at; one != kNone; one = around_[one]) {
-      const Noted& noted = One(one);
-      if (noted.kind->kind != ProductKind::kConvolution || noted.inputs.size() < 2) break;
-      if (auto output = traceinject::OutputOf(noted.inputs[0], noted.inputs[1], noted.stride,
-                                              noted.padding, noted.dilation))
+      const Asked& asked = One(one);
+      if (asked.kind->kind != ProductKind::kConvolution || asked.inputs.size() < 2) break;
+      if (auto output = traceinject::OutputOf(asked.inputs[0], asked.inputs[1], asked.stride,
+                                              asked.padding, asked.dilation))
         return output;
-      const auto gradient = products_.gradients_.find(noted.sequence);
-      if (noted.sequence >= 0 && gradient != products_.gradients_.end() && gradient->second)
+      const std::int64_t sequence = products_.noted_[one].sequence;
+      const auto gradient = products_.gradients_.find(sequence);
+      if (sequence >= 0 && gradient != products_.gradients_.end() && gradient->second)
         return gradient->second;
     }
     return std::nullopt;
@@ -308,75 +318,77 @@ class ProductPlacer {
   }
 
   std::optional<GemmShape> ForwardConvolution(std::uint32_t at) const {
-    const Noted& noted = One(at);
-    if (noted.inputs.size() < 2) return std::nullopt;
+    const Asked& asked = One(at);
+    if (asked.inputs.size() < 2) return std::nullopt;
     const std::optional<TensorSizes> output = OutputOf(at);
     if (!IsTransposed(at))
-      return output ? OfConvolution(noted.inputs[0], *output, noted.inputs[1]) : std::nullopt;
+      return output ? OfConvolution(asked.inputs[0], *output, asked.inputs[1]) : std::nullopt;
     // Of the output of a transposed one the channels alone count, which the weights tell.
-    TensorSizes full = noted.inputs[0];
-    if (full.size() < 2 || noted.inputs[1].size() < 2 || noted.inputs[1][0] <= 0)
+    TensorSizes full = asked.inputs[0];
+    if (full.size() < 2 || asked.inputs[1].size() < 2 || asked.inputs[1][0] <= 0)
       return std::nullopt;
-    full[1] = output && output->size() > 1 ? (*output)[1] : noted.inputs[1][1];
-    return OfConvolution(full, noted.inputs[0], noted.inputs[1]);
+    full[1] = output && output->size() > 1 ? (*output)[1] : asked.inputs[1][1];
+    return OfConvolution(full, asked.inputs[0], asked.inputs[1]);
   }
 
   // Either product of the backward is as large as that of the forward.
-  static std::optional<GemmShape> BackwardConvolution(const Noted& noted, std::size_t gradient,
+  static std::optional<GemmShape> BackwardConvolution(const Asked& asked, std::size_t gradient,
                                                       std::size_t input, std::size_t weights) {
-    if (noted.inputs.size() <= std::max({gradient, input, weights})) return std::nullopt;
-    const TensorSizes& of_output = noted.inputs[gradient];
-    const TensorSizes& of_input = noted.inputs[input];
-    return noted.transposed.value_or(false)
-               ? OfConvolution(of_output, of_input, noted.inputs[weights])
-               : OfConvolution(of_input, of_output, noted.inputs[weights]);
+    if (asked.inputs.size() <= std::max({gradient, input, weights})) return std::nullopt;
+    const TensorSizes& of_output = asked.inputs[gradient];
+    const TensorSizes& of_input = asked.inputs[input];
+    return asked.transposed.value_or(false)
+               ? OfConvolution(of_output, of_input, asked.inputs[weights])
+               : OfConvolution(of_input, of_output, asked.inputs[weights]);
   }
 
   void AddProducts(std::uint32_t at) {
-    const Noted& noted = One(at);
+    const Asked& asked = One(at);
     const auto input = [&](std::size_t i) {
-      i += noted.kind->first;
-      return i < noted.inputs.size() ? noted.inputs[i] : TensorSizes();
+      i += asked.kind->first;
+      return i < asked.inputs.size() ? asked.inputs[i] : TensorSizes();
     };
-    switch (noted.kind->kind) {
+    switch (asked.kind->kind) {
       case ProductKind::kMatrices:
-        return AddProduct(noted, OfMatrices(input(0), input(1)));
+        return AddProduct(at, OfMatrices(input(0), input(1)));
       case ProductKind::kLinear:
-        return AddProduct(noted, OfLinear(input(0), input(1)));
+        return AddProduct(at, OfLinear(input(0), input(1)));
       case ProductKind::kConvolution:
-        return AddProduct(noted, ForwardConvolution(at));
+        return AddProduct(at, ForwardConvolution(at));
       case ProductKind::kBackward: {
-        const auto shape = BackwardConvolution(noted, 0, 1, 2);
+        const auto shape = BackwardConvolution(asked, 0, 1, 2);
         // Where it is not told which gradients are asked for, one is for certain.
-        AddProduct(noted, shape);
-        if (noted.for_input && noted.for_weights) AddProduct(noted, shape);
+        AddProduct(at, shape);
+        if (asked.for_input && asked.for_weights) AddProduct(at, shape);
         return;
       }
       case ProductKind::kOlderBackward:
-        return AddProduct(noted, BackwardConvolution(noted, 1, 0, 2));
+        return AddProduct(at, BackwardConvolution(asked, 1, 0, 2));
       case ProductKind::kInputGradient:
       case ProductKind::kWeightGradient:
         if (around_[at] != kNone && One(around_[at]).kind->kind == ProductKind::kOlderBackward)
-          AddProduct(noted, BackwardConvolution(One(around_[at]), 1, 0, 2));
+          AddProduct(at, BackwardConvolution(One(around_[at]), 1, 0, 2));
         return;
       default:
         return;
     }
   }
 
-  void AddProduct(const Noted& noted, std::optional<GemmShape> shape) {
+  void AddProduct(std::uint32_t at, std::optional<GemmShape> shape) {
+    const Asked& asked = One(at);
+    const std::uint32_t row = RowOf(at);
     if (!shape || !IsPlausible(*shape)) return;
-    shape->type_a = shape->type_b = noted.cuda_type;
+    shape->type_a = shape->type_b = asked.cuda_type;
     // What a convolution moves does not follow from the sizes of its product.
     const bool is_matrix =
-        noted.kind->kind == ProductKind::kMatrices || noted.kind->kind == ProductKind::kLinear;
-    if (is_matrix && noted.kind->name != "aten::_scaled_mm" && noted.kind->name != "aten::_int_mm")
-      shape->type_c = noted.cuda_type;
-    shape->function = profiled_.name.at(noted.row);
+        asked.kind->kind == ProductKind::kMatrices || asked.kind->kind == ProductKind::kLinear;
+    if (is_matrix && asked.kind->name != "aten::_scaled_mm" && asked.kind->name != "aten::_int_mm")
+      shape->type_c = asked.cuda_type;
+    shape->function = profiled_.name.at(row);
     Gemms& gemms = rank_.gemms;
-    gemms.start.push_back(profiled_.start[noted.row]);
-    gemms.end.push_back(profiled_.end[noted.row]);
-    gemms.thread.push_back(profiled_.thread[noted.row]);
+    gemms.start.push_back(profiled_.start[row]);
+    gemms.end.push_back(profiled_.end[row]);
+    gemms.thread.push_back(profiled_.thread[row]);
     gemms.shape.push_back(ShapeOf(*shape));
   }
 
@@ -389,12 +401,14 @@ class ProductPlacer {
     return known->second;
   }
 
-  void AddAttention(const Noted& noted) {
-    const ProductKind kind = noted.kind->kind;
-    const std::size_t first = noted.kind->first;
-    if (noted.inputs.size() < first + 3) return;
-    const TensorSizes &queries = noted.inputs[first], &keys = noted.inputs[first + 1],
-                      &values = noted.inputs[first + 2];
+  void AddAttention(std::uint32_t at) {
+    const Asked& asked = One(at);
+    const std::uint32_t row = RowOf(at);
+    const ProductKind kind = asked.kind->kind;
+    const std::size_t first = asked.kind->first;
+    if (asked.inputs.size() < first + 3) return;
+    const TensorSizes &queries = asked.inputs[first], &keys = asked.inputs[first + 1],
+                      &values = asked.inputs[first + 2];
     if (queries.size() != 4 || keys.size() != 4 || values.size() != 4) return;
     const bool heads_last = kind == ProductKind::kFlash || kind == ProductKind::kFlashBackward;
     const std::size_t heads = heads_last ? 2 : 1, length = heads_last ? 1 : 2;
@@ -407,8 +421,8 @@ class ProductPlacer {
     shape.key_length = keys[length];
     shape.head_size = queries[3];
     shape.value_head_size = values[3];
-    shape.type = noted.cuda_type;
-    shape.causal = noted.causal;
+    shape.type = asked.cuda_type;
+    shape.causal = asked.causal;
     const std::array<std::int64_t, 9> key = {
         shape.batch,           shape.heads,      shape.kv_heads,
         shape.query_length,    shape.key_length, shape.head_size,
@@ -417,9 +431,9 @@ class ProductPlacer {
         key, static_cast<std::uint32_t>(rank_.attention_shapes.size()));
     if (is_new) rank_.attention_shapes.push_back(shape);
     Attentions& attentions = rank_.attentions;
-    attentions.start.push_back(profiled_.start[noted.row]);
-    attentions.end.push_back(profiled_.end[noted.row]);
-    attentions.thread.push_back(profiled_.thread[noted.row]);
+    attentions.start.push_back(profiled_.start[row]);
+    attentions.end.push_back(profiled_.end[row]);
+    attentions.thread.push_back(profiled_.thread[row]);
     attentions.shape.push_back(known->second);
     attentions.backward.push_back(IsBackward(kind) ? 1 : 0);
     attentions.gradient.push_back(-1);

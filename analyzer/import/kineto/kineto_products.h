@@ -14,7 +14,9 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "analyzer/import/kineto/kineto_event.h"
@@ -37,10 +39,8 @@ class KinetoProducts {
 
   // What is known of an operator, from the table of their names.
   struct Kind;
-  struct Noted {
-    std::uint32_t row = 0;
+  struct Asked {
     const Kind* kind = nullptr;
-    std::int64_t sequence = -1;
     std::vector<TensorSizes> inputs;  // of each the first tensor
     int cuda_type = -1;               // of its first matrix
     // Of a convolution; empty: not told.
@@ -49,11 +49,19 @@ class KinetoProducts {
     bool for_input = false, for_weights = false;  // gradients that its backward is asked for
     int causal = -1;                              // of attention
   };
+  struct Noted {
+    std::uint32_t row = 0;
+    std::uint32_t asked = 0;  // index: many operators are asked for the same
+    std::int64_t sequence = -1;
+  };
 
   static const Kind* FindKind(std::string_view name);
-  static void TakeConcrete(const std::vector<std::string_view>& concrete, Noted& noted);
+  static void TakeConcrete(const std::vector<std::string_view>& concrete, Asked& asked);
+  static Asked Parse(const Kind& kind, const KinetoEvent& event);
 
   std::vector<Noted> noted_;
+  std::vector<Asked> asked_;
+  std::unordered_map<std::string, std::uint32_t> asked_by_text_;
   // What a node of the backward of a convolution got, by its sequence number; empty: several.
   std::map<std::int64_t, std::optional<TensorSizes>> gradients_;
 };

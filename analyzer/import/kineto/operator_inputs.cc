@@ -54,7 +54,6 @@ std::vector<OperatorInput> ParseInputDims(std::string_view json) {
       if (depth == 3) inputs.back().emplace_back();
       ++at;
     } else if (json[at] == ']') {
-      if (depth == 2 && inputs.back().empty()) inputs.back().emplace_back();
       depth = std::max(0, depth - 1);
       ++at;
     } else if (IsDigit(json[at]) && (depth == 2 || depth == 3)) {
@@ -63,6 +62,9 @@ std::vector<OperatorInput> ParseInputDims(std::string_view json) {
     } else {
       ++at;
     }
+  }
+  for (OperatorInput& input : inputs) {
+    if (input.empty()) input.emplace_back();
   }
   return inputs;
 }

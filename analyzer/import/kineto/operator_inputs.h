@@ -12,7 +12,7 @@ using TensorSizes = std::vector<std::int64_t>;
 // One tensor; of a list of tensors all. What is no tensor looks like one without dimensions.
 using OperatorInput = std::vector<TensorSizes>;
 
-// "[[32, 64], [[8], [8]], []]". O(length).
+// "[[32, 64], [[8], [8]], []]". Each has one tensor at least. O(length).
 std::vector<OperatorInput> ParseInputDims(std::string_view json);
 
 // The texts of a list, "["float", "", "[2, 2]"]"; of a list inside it the first. O(length).
