@@ -95,7 +95,7 @@ std::optional<RegularSteps> SlowestSteps(const std::vector<MfuDevice>& devices, 
   for (const MfuDevice& at : devices) {
     const Steps& found = *at.steps;
     const bool is_told = found.source == StepSource::kMarks || found.source == StepSource::kRanges;
-    if (found.source == StepSource::kWindow || is_told != told) continue;
+    if (found.few() || is_told != told) continue;
     RegularSteps regular;
     regular.count = static_cast<std::int64_t>(found.count_regular());
     regular.time_ns = Length(found.regular_times());
