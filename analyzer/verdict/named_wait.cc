@@ -11,7 +11,7 @@
 namespace traceinject {
 namespace {
 
-constexpr double kMost = 0.5;
+constexpr double kMostOfWait = 0.5;
 
 struct Covered {
   TimeNs inside_ns = 0;  // of the waits
@@ -52,7 +52,7 @@ class NameSearch {
     if (best == by_name_.end()) return std::nullopt;
     const double share =
         std::min(1.0, static_cast<double>(best->second.inside_ns) / static_cast<double>(all));
-    if (share < kMost) return std::nullopt;
+    if (share < kMostOfWait) return std::nullopt;
     return NamedWait{std::string(rank_.string(best->first)), share};
   }
 
