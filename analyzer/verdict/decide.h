@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analyzer/verdict/named_wait.h"
+#include "analyzer/metrics/places/named_wait.h"
 #include "analyzer/verdict/savings.h"
 #include "analyzer/verdict/working_share.h"
 

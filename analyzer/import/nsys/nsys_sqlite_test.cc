@@ -292,10 +292,10 @@ TEST_F(NsysSqliteTest, GpusAreNamedByWhateverTellsThem) {
        "NVIDIA H100", "GPU-bb"},
       {"(4, 'NVIDIA A10', 'aa', 1, 1), (5, 'NVIDIA H100', 'bb', 1, 0)", "(NULL, 0, 9, NULL)",
        "NVIDIA H100", "GPU-bb"},
-      {"(4, 'NVIDIA H100', 'aa', 1, NULL), (5, 'NVIDIA H100', 'bb', 1, NULL)",
-       "(17, 0, 100, NULL)", "NVIDIA H100", ""},
-      {"(4, 'NVIDIA A10', 'aa', 1, NULL), (5, 'NVIDIA H100', 'bb', 1, NULL)",
-       "(17, 0, 100, NULL)", "", ""},
+      {"(4, 'NVIDIA H100', 'aa', 1, NULL), (5, 'NVIDIA H100', 'bb', 1, NULL)", "(17, 0, 100, NULL)",
+       "NVIDIA H100", ""},
+      {"(4, 'NVIDIA A10', 'aa', 1, NULL), (5, 'NVIDIA H100', 'bb', 1, NULL)", "(17, 0, 100, NULL)",
+       "", ""},
   };
   for (const Case& one : cases) {
     SCOPED_TRACE(one.gpus);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/verdict/named_wait.h"
+#include "analyzer/metrics/places/named_wait.h"
 
 #include <algorithm>
 #include <cstdint>
