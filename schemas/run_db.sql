@@ -263,7 +263,7 @@ CREATE TABLE collective (
                                        -- Scatter, Send, Recv
   communicator INTEGER,                -- -> communicator; NULL: this NCCL does not report (before 2.25)
   bytes        INTEGER NOT NULL,       -- count x type size of the call's own count argument: per rank for AllGather,
-                                       -- ReduceScatter (received), AlltoAll, Gather, Scatter
+                                       -- ReduceScatter (received), AlltoAll, Gather, Scatter; -1: unknown
   reduction    INTEGER,                -- 0 sum, 1 product, 2 max, 3 min, 4 average, above: user-defined; NULL: none, or not
                                        -- told (by versions 2 and later of the profiler interface alone)
   peer         INTEGER,                -- rank in the communicator, Send and Recv; NULL otherwise

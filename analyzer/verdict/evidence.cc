@@ -544,10 +544,11 @@ class Witness {
           TypicalStep());
       return;
     }
-    std::string text = fmt::format("{} steps from {}{}, median {}, MAD {}", steps.steps.size(),
-                                   StepSourceName(steps.source),
+    std::string text = fmt::format("{} step{} from {}{}, median {}", steps.steps.size(),
+                                   steps.steps.size() == 1 ? "" : "s", StepSourceName(steps.source),
                                    steps.pattern.empty() ? "" : " '" + steps.pattern + "'",
-                                   FormatTime(steps.median_ns), FormatTime(steps.mad_ns));
+                                   FormatTime(steps.median_ns));
+    if (!steps.few()) text += fmt::format(", MAD {}", FormatTime(steps.mad_ns));
     for (const StepKind kind : kStepKinds) {
       const auto count = std::count(judged_.kinds.begin(), judged_.kinds.end(), kind);
       if (kind != StepKind::kRegular && count > 0)

@@ -18,11 +18,22 @@ double Exposed(const DeviceAnalysis& judged) {
                              sum.idle(IdleCause::kCommunication));
 }
 
+// Of a mean step, idle time before operations whose launch was not to be recorded.
+double UnknownIdle(const DeviceAnalysis& judged) {
+  if (!judged.rank->kept_from) return 0;
+  const std::vector<bool> use = StepsOfCause(judged, "");
+  TimeNs unknown = 0;
+  for (std::size_t i = 0; i < use.size(); ++i)
+    unknown += use[i] ? judged.causes.steps[i].idle(IdleCause::kUnknown) : 0;
+  const auto steps = std::count(use.begin(), use.end(), true);
+  return steps == 0 ? 0 : static_cast<double>(unknown) / static_cast<double>(steps);
+}
+
 const DeviceFigures& Critical(const std::deque<DeviceFigures>& judged,
                               const RankFindings& between) {
   const std::vector<const DeviceAnalysis*> late = LateDevices(judged, between);
   const auto rating = [&](const DeviceFigures& device) {
-    return std::tuple(device.steps.source == StepSource::kWindow,
+    return std::tuple(device.steps.few(),
                       std::find(late.begin(), late.end(), &device) == late.end(), Exposed(device));
   };
   return *std::min_element(
@@ -35,7 +46,11 @@ Grounds GroundsOf(const RunAnalysis& analysis, const DeviceAnalysis& judged,
   Grounds grounds;
   grounds.source = judged.steps.source;
   grounds.step_confidence = judged.steps.confidence;
+  if (judged.steps.source != StepSource::kWindow && judged.steps.few())
+    grounds.marked = judged.steps.steps.size();
   grounds.working = WorkingSharesOf(judged);
+  grounds.named_wait = NameHostWait(judged);
+  grounds.unknown_ns = UnknownIdle(judged);
   const auto operations = static_cast<double>(judged.causes.operations);
   const auto joined = static_cast<double>(judged.causes.joined);
   grounds.joined_share = operations > 0 ? joined / operations : 0;

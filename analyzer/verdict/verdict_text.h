@@ -42,6 +42,23 @@ std::string TitleOn(const Message& message) {
   return TitleOn(message.label(), message.place());
 }
 
+// "11.20 ms to 12.90 ms", of what Verdict or Saving says is saved; empty: the interval is not
+// known.
+template <typename Message>
+std::string IntervalText(const Message& message) {
+  if (!message.has_saved_low_ns()) return {};
+  return fmt::format("{} to {}", FormatTime(message.saved_low_ns()),
+                     FormatTime(message.saved_high_ns()));
+}
+
+// "11.95 ms (95 % interval 11.20 ms to 12.90 ms)".
+inline std::string SavedText(const proto::Verdict& verdict) {
+  std::string text = FormatTime(verdict.saved_ns());
+  if (const std::string interval = IntervalText(verdict); !interval.empty())
+    text += fmt::format(" (95 % interval {})", interval);
+  return text;
+}
+
 // "DataLoader(num_workers=N), currently num_workers 0 -> 6"; where nothing better is known than
 // what is set: "NCCL_ALGO, NCCL_PROTO, currently NCCL_ALGO Ring".
 inline std::string SettingText(const proto::Lever& lever) {

@@ -25,13 +25,20 @@
 namespace traceinject {
 namespace {
 
-void SavingOf(const CauseSaving& from, proto::Saving& to) {
+// One window, or one or two steps, say nothing about how much it may be.
+template <typename Message>
+void IntervalOf(const CauseSaving& from, const Steps& steps, Message& to) {
+  if (steps.few()) return;
+  to.set_saved_low_ns(Whole(from.low_ns));
+  to.set_saved_high_ns(Whole(from.high_ns));
+}
+
+void SavingOf(const CauseSaving& from, const Steps& steps, proto::Saving& to) {
   to.set_label(std::string(from.label));
   to.set_title(std::string(TitleOf(from.label)));
   to.set_place(from.place);
   to.set_saved_ns(Whole(from.saved_ns));
-  to.set_saved_low_ns(Whole(from.low_ns));
-  to.set_saved_high_ns(Whole(from.high_ns));
+  IntervalOf(from, steps, to);
 }
 
 void EvidenceOf(const EvidenceLine& line, const DeviceAnalysis& judged, TimeNs origin,
@@ -142,16 +149,16 @@ void VerdictOf(const Judgement& judgement, const proto::Ranks& between, TimeNs o
   to.set_abstained(decision.abstained);
   if (decision.cause != nullptr) {
     to.set_saved_ns(Whole(decision.cause->saved_ns));
-    to.set_saved_low_ns(Whole(decision.cause->low_ns));
-    to.set_saved_high_ns(Whole(decision.cause->high_ns));
+    IntervalOf(*decision.cause, judged.steps, to);
     to.set_new_step_ns(to.step_ns() - to.recording_ns() - to.saved_ns());
     to.set_margin(decision.margin);
     if (decision.cause->finding != nullptr) to.set_replay_error(between.replay_error());
     to.set_place(decision.cause->place);
   }
-  if (decision.runner_up != nullptr) SavingOf(*decision.runner_up, *to.mutable_runner_up());
+  if (decision.runner_up != nullptr)
+    SavingOf(*decision.runner_up, judged.steps, *to.mutable_runner_up());
   for (const CauseSaving& saving : savings.causes) {
-    if (Whole(saving.saved_ns) != 0) SavingOf(saving, *to.add_savings());
+    if (Whole(saving.saved_ns) != 0) SavingOf(saving, judged.steps, *to.add_savings());
   }
   for (const std::string& caveat : decision.caveats) to.add_caveats(caveat);
   for (const EvidenceLine& line : EvidenceFor(judged, savings, decision))

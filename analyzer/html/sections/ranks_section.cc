@@ -130,7 +130,7 @@ void WriteRanks(const HtmlReport& to) {
   {
     Reused reused(to);
     if (to.report.rank_findings().empty())
-      reused.page().Sentence("No rank, link or stage delays the others, and the work is balanced.");
+      reused.page().Sentence(NoRankFindingText(to.ranks));
     else
       WriteRankFindings(to.report.rank_findings(), reused.page());
   }

@@ -44,11 +44,12 @@ void WriteTiles(const HtmlReport& to) {
   const std::string step = verdict.steps() > 0 ? "Step" : "Window";
   const std::int64_t unrecorded_ns = verdict.step_ns() - verdict.recording_ns();
   if (verdict.has_saved_ns()) {
-    WriteTile(to.out, "Saves", FormatTime(verdict.saved_ns()),
-              fmt::format("95 % interval {} to {}; {} of the {}",
-                          FormatTime(verdict.saved_low_ns()), FormatTime(verdict.saved_high_ns()),
-                          FormatShare(verdict.saved_ns(), unrecorded_ns),
-                          verdict.steps() > 0 ? "step" : "window"));
+    const std::string interval = IntervalText(verdict);
+    WriteTile(
+        to.out, "Saves", FormatTime(verdict.saved_ns()),
+        fmt::format("{}{} of the {}", interval.empty() ? "" : "95 % interval " + interval + "; ",
+                    FormatShare(verdict.saved_ns(), unrecorded_ns),
+                    verdict.steps() > 0 ? "step" : "window"));
     WriteTile(to.out, step + " time",
               FormatTime(unrecorded_ns) + " → " + FormatTime(verdict.new_step_ns()),
               "now → without " + LabelOn(verdict));
@@ -95,15 +96,20 @@ void WriteSavings(const HtmlReport& to) {
   std::vector<IntervalBar> bars;
   for (const proto::Saving& saving : verdict.savings()) {
     if (static_cast<int>(bars.size()) == kMaxSavings) break;
-    bars.push_back(
-        {TitleOn(saving), LabelOn(saving) == LabelOn(verdict) ? "chosen" : "other",
-         static_cast<double>(saving.saved_ns()), static_cast<double>(saving.saved_low_ns()),
-         static_cast<double>(saving.saved_high_ns()),
-         fmt::format("{} ({} to {})", FormatTime(saving.saved_ns()),
-                     FormatTime(saving.saved_low_ns()), FormatTime(saving.saved_high_ns()))});
+    const bool known = saving.has_saved_low_ns();
+    const std::string interval = known ? " (" + IntervalText(saving) + ")" : std::string();
+    bars.push_back({TitleOn(saving), LabelOn(saving) == LabelOn(verdict) ? "chosen" : "other",
+                    static_cast<double>(saving.saved_ns()),
+                    static_cast<double>(known ? saving.saved_low_ns() : saving.saved_ns()),
+                    static_cast<double>(known ? saving.saved_high_ns() : saving.saved_ns()),
+                    FormatTime(saving.saved_ns()) + interval});
   }
   WriteIntervalBars(
-      to.out, {"Time saved per step if this cause alone is removed, with 95 % interval", ""}, bars);
+      to.out,
+      {fmt::format("Time saved per step if this cause alone is removed{}",
+                   verdict.savings(0).has_saved_low_ns() ? ", with 95 % interval" : ""),
+       ""},
+      bars);
   const int left = verdict.savings_size() - static_cast<int>(bars.size());
   to.out.Leaf("p",
               "Causes overlap: do not add them up." +

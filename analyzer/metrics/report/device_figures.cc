@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "analyzer/common/parallel.h"
+#include "analyzer/common/text.h"
 #include "analyzer/common/units.h"
 #include "analyzer/metrics/idle/process_label.h"
 #include "analyzer/metrics/kernels/kernel_work.h"
@@ -109,11 +110,11 @@ std::optional<DeviceFigures> Analyze(const Rank& rank, const Device& device,
 std::string NoWorkNote(const std::string& label, const traceinject::Device& device, TimeNs origin,
                        const TimeLimits& limits) {
   if (!limits.from_ns && !limits.to_ns)
-    return fmt::format("{} ({}): its operations took no measurable time.", label, device.name);
+    return WithDetail(label, device.name) + ": its operations took no measurable time.";
   const Interval span = *GpuSpan(device.ops);
-  return fmt::format(
-      "{} ({}) did no GPU work in the selected time; its work lies between {} and {}.", label,
-      device.name, FormatTime(span.start - origin), FormatTime(span.end - origin));
+  return fmt::format("{} did no GPU work in the selected time; its work lies between {} and {}.",
+                     WithDetail(label, device.name), FormatTime(span.start - origin),
+                     FormatTime(span.end - origin));
 }
 
 // From the first to the last of the chosen steps; empty if the device has not all of them, with the
@@ -125,16 +126,16 @@ std::optional<ChosenPart> PartOfSteps(const Rank& rank, const Device& device, co
   StepCuts step_cuts = FindStepCuts(rank, device, options.pattern());
   const Steps found = StepsIn(rank, device, step_cuts, all.time);
   if (found.source == StepSource::kWindow) {
-    note = fmt::format("{} ({}): fewer than three steps were found, so none can be selected.",
-                       label, device.name);
+    note = WithDetail(label, device.name) +
+           ": fewer than three steps were found, so none can be selected.";
     return std::nullopt;
   }
   const std::size_t last = found.first + found.steps.size() - 1;
   if (chosen.first < found.first || chosen.last > last) {
-    note = fmt::format("{} ({}) has steps {} to {} (from {}){}, not the selected {} to {}.", label,
-                       device.name, found.first, last, StepSourceName(found.source),
-                       device.ops.planned_gaps.empty() ? "" : " in the selected part", chosen.first,
-                       chosen.last);
+    note = fmt::format(
+        "{} has steps {} to {} (from {}){}, not the selected {} to {}.",
+        WithDetail(label, device.name), found.first, last, StepSourceName(found.source),
+        device.ops.planned_gaps.empty() ? "" : " in the selected part", chosen.first, chosen.last);
     return std::nullopt;
   }
   const std::vector<TimeNs> cuts = found.cuts();
@@ -151,8 +152,8 @@ std::string PatternNote(const Rank& rank, const Device& device, const ReportOpti
   const auto found = FindStepRanges(rank, *GpuSpan(device.ops), options.pattern());
   const std::size_t ranges = found ? found->ranges.size() : 0;
   if (ranges >= kMinSteps) return "";
-  return fmt::format("{} ({}): '{}' matches {} NVTX ranges; at least three are needed.", label,
-                     device.name, options.pattern()->text(), ranges);
+  return fmt::format("{}: '{}' matches {} NVTX ranges; at least three are needed.",
+                     WithDetail(label, device.name), options.pattern()->text(), ranges);
 }
 
 // Empty: nothing of the device is reported on, for the reason in `note`.

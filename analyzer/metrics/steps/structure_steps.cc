@@ -139,6 +139,14 @@ bool HasOptimizers(const PeriodCandidate& periods, const Positions& optimizer,
          UpdatesTheSame(periods, optimizer, sequence);
 }
 
+// Whether there are optimizers, too few to tell steps, up to the end of them: what repeats much more
+// often, as layers do that upload something each, is a part of their steps.
+bool ArePartsOfSteps(const PeriodCandidate& periods, const Positions& optimizer,
+                     std::size_t elements) {
+  if (optimizer.empty() || optimizer.back() < elements / 2) return false;
+  return periods.count() > 2 * ClustersOf(optimizer, kClusterGap * periods.length()).size() + 1;
+}
+
 struct Choice {
   const PeriodCandidate* periods = nullptr;
   std::size_t optimizers = 0;  // clusters a step; 0: unknown
@@ -156,6 +164,7 @@ bool MayBeSteps(const PeriodCandidate& periods, const Meaning& meaning,
     *sure = kByOptimizer;
     return HasOptimizers(periods, meaning.optimizer, sequence);
   }
+  if (ArePartsOfSteps(periods, meaning.optimizer, elements)) return false;
   for (const Positions* at : {&meaning.data, &meaning.communication}) {
     if (!CanTellSteps(*at, elements)) continue;
     *sure = kByData;

@@ -324,7 +324,8 @@ class Player {
     std::vector<TimeNs> lengths;
     TimeNs before = steps.before == kNone ? steps.start_ns : EndOf(steps.before);
     for (const Step& step : steps.steps) {
-      TimeNs end = step.last_op == kNone ? before : EndOf(step.last_op);
+      // One without operations lasts as long as the host took.
+      TimeNs end = step.last_op == kNone ? before + step.length_ns() : EndOf(step.last_op);
       end = std::max(end, before);
       lengths.push_back(end - before);
       before = end;

@@ -81,12 +81,13 @@ void AddGroup(const Job& job, const MatchedGroup& group, std::size_t index, Link
 
 bool IsOnOneHost(const Job& job, const MatchedGroup& group) {
   const GroupMember& first = group.members.front();
+  const int nodes = job.ranks[first.summary].groups[first.group].nodes;
+  if (nodes == 1) return true;
   const bool alike =
       std::all_of(group.members.begin(), group.members.end(), [&](const GroupMember& member) {
-        return job.ranks[member.summary].host == job.ranks[first.summary].host;
+        return AreOnOneHost(job.ranks[member.summary], job.ranks[first.summary]);
       });
-  const int nodes = job.ranks[first.summary].groups[first.group].nodes;
-  return alike && (group.pair || nodes < 0 || nodes == 1);
+  return alike && (group.pair || nodes < 0);
 }
 
 LinkRates MeasureLinks(const Job& job, const std::vector<MatchedGroup>& groups) {

@@ -114,6 +114,7 @@ std::vector<LostCause> Stages(const Pipelines& pipelines) {
 std::vector<LostCause> Hosts(const Job& job) {
   std::map<std::string_view, LostCause> hosts;
   for (std::size_t r = 0; r < job.ranks.size(); ++r) {
+    if (job.ranks[r].host.empty()) return {};
     LostCause& host = hosts[job.ranks[r].host];
     host.kind = LostCause::Kind::kHost;
     if (host.ranks.empty()) host.index = r;

@@ -87,7 +87,8 @@ std::vector<ParallelGroups> FindParallelGroups(const Job& job,
                     ? 1
                     : 0;
     to.groups.push_back(g);
-    to.one_host &= usage.hosts.size() == 1;
+    if (usage.hosts.contains("")) to.one_host.reset();
+    if (to.one_host) *to.one_host &= usage.hosts.size() == 1;
     to.operations += static_cast<double>(usage.all);
     to.bytes += usage.bytes;
     to.communication_ns += usage.length_ns;

@@ -59,8 +59,10 @@ class Blame {
   }
   std::set<std::string> HostsOf(std::size_t g) const {
     std::set<std::string> hosts;
-    for (const GroupMember& member : groups_[g].members)
-      hosts.insert(job_.ranks[member.summary].host);
+    for (const GroupMember& member : groups_[g].members) {
+      const std::string& host = job_.ranks[member.summary].host;
+      if (!host.empty()) hosts.insert(host);
+    }
     return hosts;
   }
   std::set<std::pair<std::string, std::string>> PairsOf(std::size_t g) const {

@@ -233,7 +233,8 @@ std::vector<std::vector<std::size_t>> GroupByHost(const Job& job,
   for (const std::size_t r : suspects) by_host[job.ranks[r].host].push_back(r);
   std::vector<std::vector<std::size_t>> sets;
   for (const auto& [host, members] : by_host) {
-    if (members.size() > 1 && ranks_of_host.size() > 1 && members.size() == ranks_of_host[host]) {
+    if (!host.empty() && members.size() > 1 && ranks_of_host.size() > 1 &&
+        members.size() == ranks_of_host[host]) {
       sets.push_back(members);
       continue;
     }

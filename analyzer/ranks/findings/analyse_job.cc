@@ -193,7 +193,7 @@ class JobAnalysis {
   void Totals(proto::Ranks& to) const {
     std::set<std::string_view> hosts;
     for (const RankSummary& summary : job_.ranks) hosts.insert(summary.host);
-    to.set_hosts(static_cast<std::int64_t>(hosts.size()));
+    if (!hosts.contains("")) to.set_hosts(static_cast<std::int64_t>(hosts.size()));
     to.set_steps(static_cast<std::int64_t>(steps_.count_regular()));
     if (step_ns_ > 0) to.set_step_ns(Whole(step_ns_));
     if (replay_.empty()) return;
@@ -259,7 +259,7 @@ class JobAnalysis {
       one.set_use(std::string(GroupUseName(found.use)));
       one.set_size(found.size);
       one.set_count(static_cast<int>(found.count));
-      one.set_one_host(found.one_host);
+      if (found.one_host) one.set_one_host(*found.one_host);
       for (const GroupMember& member : matches_.groups[found.groups.front()].members)
         one.add_rows(static_cast<int>(member.summary));
       one.set_operations(found.operations);

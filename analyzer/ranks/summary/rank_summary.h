@@ -146,6 +146,11 @@ struct RankSummary {
   double throttled_share = -1;    // of that time, slowed down by heat or power
 };
 
+// False where a host is not known: traces of torch.profiler do not report theirs.
+inline bool AreOnOneHost(const RankSummary& a, const RankSummary& b) {
+  return !a.host.empty() && a.host == b.host;
+}
+
 inline constexpr std::size_t kMaxKernelFacts = 64, kMaxShapeFacts = 128;
 inline constexpr std::size_t kMaxLines = 4, kMaxHostLines = 64;
 

@@ -8,6 +8,7 @@
 #include <set>
 #include <string_view>
 
+#include "analyzer/common/text.h"
 #include "analyzer/common/units.h"
 #include "analyzer/report/layout/text_notation.h"
 #include "analyzer/report/text/text_sections.h"
@@ -24,7 +25,8 @@ std::string GpuNames(const proto::Report& report) {
   std::string text;
   for (const auto& [name, n] : count) {
     text += text.empty() ? "" : ", ";
-    text += n == 1 ? name : fmt::format("{} x {}", n, name);
+    const std::string model = name.empty() ? "unknown model" : name;
+    text += n == 1 ? model : fmt::format("{} x {}", n, model);
   }
   return text;
 }
@@ -66,7 +68,7 @@ void WriteNotes(TextReport& to) {
 
 void WriteDevice(TextReport& to, const proto::DeviceReport& device) {
   const bool only = to.report.devices().size() == 1;
-  to.page.Heading(fmt::format("{} ({})", device.label(), device.name()));
+  to.page.Heading(WithDetail(device.label(), device.name()));
   if (device.has_window())
     to.page.Sentence(fmt::format("{} to {}", FormatTime(device.window().start_ns()),
                                  FormatTime(device.window().end_ns())));

@@ -21,13 +21,13 @@ constexpr double kMinShownShare = 0.05;
 constexpr std::size_t kMaxCauses = 12;
 
 void WriteTitle(const proto::Ranks& ranks, TextPage& page) {
-  page.Sentence(
-      fmt::format("{} on {}{}", Plural(ranks.ranks_size(), "rank"), Plural(ranks.hosts(), "host"),
-                  ranks.has_step_ns()
-                      ? fmt::format(", {} regular steps of {}", FormatCount(ranks.steps()),
-                                    FormatTime(ranks.step_ns()))
-                      : ", no common steps"),
-      0);
+  page.Sentence(fmt::format("{} on {}{}", Plural(ranks.ranks_size(), "rank"),
+                            ranks.hosts() > 0 ? Plural(ranks.hosts(), "host") : "unknown hosts",
+                            ranks.has_step_ns() ? fmt::format(", {} regular steps of {}",
+                                                              FormatCount(ranks.steps()),
+                                                              FormatTime(ranks.step_ns()))
+                                                : ", no common steps"),
+                0);
   page.Sentence(fmt::format(
       "{} operations matched across ranks{}", FormatCount(ranks.matched_operations()),
       ranks.incomplete_operations() > 0 ? fmt::format(", {} of them not found on every rank",
@@ -44,9 +44,7 @@ void WriteTitle(const proto::Ranks& ranks, TextPage& page) {
 void WriteFindings(const proto::Ranks& ranks, TextPage& page) {
   page.Heading("Interaction between ranks");
   if (ranks.findings_size() == 0) {
-    page.Sentence(ranks.ranks_size() < 2
-                      ? "Only one rank: nothing to compare."
-                      : "No rank, link or stage delays the others, and the work is balanced.");
+    page.Sentence(NoRankFindingText(ranks));
     return;
   }
   WriteRankFindings(ranks.findings(), page);
@@ -61,7 +59,9 @@ void WriteGroups(const proto::Ranks& ranks, TextPage& page) {
     rows.push_back({one.use(), FormatCount(one.size()), FormatCount(one.count()),
                     fmt::format("{:.1f}", one.operations()), FormatBytes(std::llround(one.bytes())),
                     FormatTime(one.communication_ns()), FormatTime(one.exposed_ns()),
-                    one.one_host() ? "one host" : "several hosts"});
+                    !one.has_one_host() ? "hosts unknown"
+                    : one.one_host()    ? "one host"
+                                        : "several hosts"});
   }
   page.Table(rows, 1, 6);
 }

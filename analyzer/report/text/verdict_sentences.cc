@@ -12,12 +12,10 @@ namespace traceinject {
 std::string SavingSentence(const proto::Verdict& verdict) {
   if (verdict.has_saved_ns()) {
     const std::int64_t unrecorded_ns = verdict.step_ns() - verdict.recording_ns();
-    return fmt::format(
-        "without it, a {} would take {} instead of {}: saves {} (95 % interval {} to {}), {}",
-        verdict.steps() > 0 ? "step" : "window like this", FormatTime(verdict.new_step_ns()),
-        FormatTime(unrecorded_ns), FormatTime(verdict.saved_ns()),
-        FormatTime(verdict.saved_low_ns()), FormatTime(verdict.saved_high_ns()),
-        FormatShare(verdict.saved_ns(), unrecorded_ns));
+    return fmt::format("without it, a {} would take {} instead of {}: saves {}, {}",
+                       verdict.steps() > 0 ? "step" : "window like this",
+                       FormatTime(verdict.new_step_ns()), FormatTime(unrecorded_ns),
+                       SavedText(verdict), FormatShare(verdict.saved_ns(), unrecorded_ns));
   }
   if (!verdict.abstained().empty()) return "no verdict: " + verdict.abstained();
   return fmt::format("only faster kernels would save 5 % or more of the step of {}",

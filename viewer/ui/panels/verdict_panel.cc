@@ -35,10 +35,10 @@ void OutlineItem(Rgba color) {
 std::string SavingText(const proto::Verdict& verdict) {
   const std::int64_t unrecorded_ns = verdict.step_ns() - verdict.recording_ns();
   return fmt::format(
-      "Without it, a {} would take {} instead of {}: saves {} (95 % interval {} to {}), {}.",
+      "Without it, a {} would take {} instead of {}: saves {}, {}.",
       verdict.steps() > 0 ? "step" : "window like this", FormatTime(verdict.new_step_ns()),
-      FormatTime(unrecorded_ns), FormatTime(verdict.saved_ns()), FormatTime(verdict.saved_low_ns()),
-      FormatTime(verdict.saved_high_ns()), FormatShare(verdict.saved_ns(), unrecorded_ns));
+      FormatTime(unrecorded_ns), SavedText(verdict),
+      FormatShare(verdict.saved_ns(), unrecorded_ns));
 }
 
 void DrawHeadline(const proto::Verdict& verdict) {
@@ -121,9 +121,9 @@ void DrawSavings(const proto::Verdict& verdict, const Shading* shading, Workspac
   for (const proto::Saving& saving : verdict.savings()) {
     PutBar(static_cast<double>(saving.saved_ns()) / step,
            LabelOn(saving) == LabelOn(verdict) ? kJudgedColor : kSavingColor,
-           fmt::format("{}  {}  ({} to {})", LabelOn(TitleOf(saving.label()), saving.place()),
-                       FormatTime(saving.saved_ns()), FormatTime(saving.saved_low_ns()),
-                       FormatTime(saving.saved_high_ns())));
+           fmt::format("{}  {}{}", LabelOn(TitleOf(saving.label()), saving.place()),
+                       FormatTime(saving.saved_ns()),
+                       saving.has_saved_low_ns() ? "  (" + IntervalText(saving) + ")" : ""));
     if (ImGui::IsItemHovered()) {
       ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
       ImGui::SetTooltip("%s", saving.label().c_str());
