@@ -10,17 +10,17 @@ namespace traceinject {
 namespace {
 
 constexpr std::size_t kRepeated = 16;  // times in a row
-constexpr double kMostWork = 0.6;
+constexpr double kLoopWork = 0.6;
 // A loop in a loop is interrupted in each body of the outer one, which is not.
 constexpr std::size_t kFewerRuns = 4;
 
 // Elements [begin, end) that are repeated with one distance.
-struct Run {
+struct Stretch {
   std::size_t begin = 0, end = 0;
 };
 
-std::vector<Run> RunsOf(const std::vector<std::uint32_t>& elements, std::size_t distance) {
-  std::vector<Run> runs;
+std::vector<Stretch> StretchesOf(const std::vector<std::uint32_t>& elements, std::size_t distance) {
+  std::vector<Stretch> runs;
   std::size_t begin = 0;
   const auto close = [&](std::size_t end) {
     if (end - begin >= (kRepeated - 1) * distance) runs.push_back({begin, end + distance});
@@ -33,15 +33,15 @@ std::vector<Run> RunsOf(const std::vector<std::uint32_t>& elements, std::size_t 
   return runs;
 }
 
-std::size_t Repetitions(const std::vector<Run>& runs, std::size_t length) {
+std::size_t Repetitions(const std::vector<Stretch>& runs, std::size_t length) {
   std::size_t all = 0;
-  for (const Run& run : runs) all += (run.end - run.begin) / length;
+  for (const Stretch& run : runs) all += (run.end - run.begin) / length;
   return all;
 }
 
 struct Repeated {
   std::size_t length = 0;
-  std::vector<Run> runs;
+  std::vector<Stretch> runs;
 
   std::size_t count() const { return Repetitions(runs, length); }
 };
@@ -54,8 +54,8 @@ class LoopFinder {
     std::optional<Repeated> best;
     for (std::size_t length = 1; length <= std::min(kLongestBody, sequence_.size() / kRepeated);
          ++length) {
-      Repeated found{length, OfOneBody(RunsOf(sequence_.name, length), length)};
-      if (Covered(found.runs) < kMostWork) continue;
+      Repeated found{length, OfOneBody(StretchesOf(sequence_.name, length), length)};
+      if (Covered(found.runs) < kLoopWork) continue;
       if (!best || Holds(found, *best)) best = std::move(found);
     }
     if (!best) return std::nullopt;
@@ -64,24 +64,24 @@ class LoopFinder {
 
  private:
   // Those of the body that makes up most of the work.
-  std::vector<Run> OfOneBody(const std::vector<Run>& runs, std::size_t length) const {
-    std::map<std::vector<std::uint32_t>, std::vector<Run>> by_body;
-    for (const Run& run : runs) {
+  std::vector<Stretch> OfOneBody(const std::vector<Stretch>& runs, std::size_t length) const {
+    std::map<std::vector<std::uint32_t>, std::vector<Stretch>> by_body;
+    for (const Stretch& run : runs) {
       const auto first = sequence_.name.begin() + static_cast<std::ptrdiff_t>(run.begin);
       std::vector<std::uint32_t> body(first, first + static_cast<std::ptrdiff_t>(length));
       std::sort(body.begin(), body.end());
       by_body[std::move(body)].push_back(run);
     }
-    std::vector<Run> most;
+    std::vector<Stretch> most;
     for (const auto& [body, of_body] : by_body) {
       if (Covered(of_body) > Covered(most)) most = of_body;
     }
     return most;
   }
 
-  double Covered(const std::vector<Run>& runs) const {
+  double Covered(const std::vector<Stretch>& runs) const {
     TimeNs covered_ns = 0;
-    for (const Run& run : runs) covered_ns += LengthOf(run.begin, run.end);
+    for (const Stretch& run : runs) covered_ns += LengthOf(run.begin, run.end);
     return static_cast<double>(covered_ns) /
            static_cast<double>(std::max<TimeNs>(1, sequence_.busy_ns));
   }
@@ -102,7 +102,7 @@ class LoopFinder {
     loop.length = from.length;
     loop.runs = from.runs.size();
     loop.covered = Covered(from.runs);
-    for (const Run& run : from.runs) {
+    for (const Stretch& run : from.runs) {
       const auto count = static_cast<std::uint32_t>((run.end - run.begin) / from.length);
       for (std::uint32_t i = 0; i < count; ++i)
         loop.begins.push_back(static_cast<std::uint32_t>(run.begin + i * from.length));

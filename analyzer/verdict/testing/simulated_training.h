@@ -23,9 +23,10 @@ struct PlannedKernel {
 
 struct TrainingPlan {
   int steps = 40;
-  int layers = 10, kernels = 8;                // kernels of a layer
-  TimeNs kernel_ns = 250'000;                  // 20 ms a step
-  std::vector<PlannedKernel> layer;            // its kernels instead of those; empty: those
+  int layers = 10, kernels = 8;      // kernels of a layer
+  TimeNs kernel_ns = 250'000;        // 20 ms a step
+  std::vector<PlannedKernel> layer;  // its kernels instead of those; empty: those
+  double pace = 1;                   // of the host: what it does takes so many times as long
   TimeNs python_ns = 10'000, call_ns = 4'000;  // per launch
   TimeNs latency_ns = 6'000;                   // from the call to an idle GPU
   TimeNs pause_ns = 1'000;                     // of the GPU between operations that are queued
@@ -34,6 +35,7 @@ struct TrainingPlan {
   TimeNs load_ns = 0;                          // in next(loader)
   bool record_loading = true;                  // false: a loader that nothing reports
   int items_per_step = 0;                      // .item() after so many of the layers
+  TimeNs fetch_ns = 0;                         // of Python, for each of these, half before its copy
   int allocations_per_step = 0;                // cudaFree and cudaMalloc after so many of them
   TimeNs free_ns = 300'000, malloc_ns = 200'000;
   std::int64_t upload_bytes = 0;                 // from the host, at the start of each step
@@ -50,6 +52,7 @@ class SimulatedTraining {
  public:
   explicit SimulatedTraining(const TrainingPlan& plan, std::uint64_t seed = 1)
       : plan_(plan), random_(seed) {
+    Slow();
     builder_.rank().devices[0].cc_major = 9;
     builder_.rank().devices[0].sm_count = 132;
     builder_.rank().devices[0].sm_clock_khz = 1'980'000;
@@ -63,6 +66,17 @@ class SimulatedTraining {
   double step_ns() const { return static_cast<double>(last_end_ - first_end_) / (plan_.steps - 1); }
 
  private:
+  // The host computes all this; what it reads from disks or memory takes as long as ever.
+  void Slow() {
+    for (TimeNs* host : {&plan_.python_ns, &plan_.call_ns, &plan_.load_ns, &plan_.fetch_ns,
+                         &plan_.free_ns, &plan_.malloc_ns, &plan_.checkpoint_ns, &plan_.collect_ns})
+      *host = static_cast<TimeNs>(plan_.pace * static_cast<double>(*host));
+    plan_.pageable_rate /= plan_.pace;
+  }
+  TimeNs Slowed(TimeNs length) const {
+    return static_cast<TimeNs>(plan_.pace * static_cast<double>(length));
+  }
+
   // Within 5 % of the length.
   TimeNs About(TimeNs length) {
     if (length == 0) return 0;
@@ -84,15 +98,15 @@ class SimulatedTraining {
     host_ += plan_.call_ns + plan_.recorder_ns;
   }
   void Item() {
-    host_ += plan_.python_ns;
+    host_ += plan_.python_ns + plan_.fetch_ns / 2;
     const std::uint32_t call = builder_.AddApi(host_, host_, "cudaMemcpyAsync");
     const TimeNs start = StartOf(host_);
     gpu_ = start + 1'500;
     builder_.AddCopy(start, gpu_, {.bytes = 4, .kind = 2, .src_kind = 3, .dst_kind = 1}, call);
-    host_ = gpu_ + 3'000;
+    host_ = gpu_ + Slowed(3'000);
     builder_.rank().api.end[call] = host_;
-    builder_.AddApi(host_ + 500, host_ + 3'000, "cudaStreamSynchronize");
-    host_ += 4'000;
+    builder_.AddApi(host_ + Slowed(500), host_ + Slowed(3'000), "cudaStreamSynchronize");
+    host_ += Slowed(4'000) + plan_.fetch_ns / 2;
   }
   void Download(TimeNs length) {
     const std::uint32_t call = builder_.AddApi(host_, host_, "cudaMemcpyAsync");
