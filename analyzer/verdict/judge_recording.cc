@@ -24,9 +24,9 @@ std::vector<Statement> StatementsOf(const proto::Verdict& verdict) {
   std::vector<Statement> statements;
   const auto step_ns = static_cast<double>(verdict.step_ns());
   const double floor_ns = FloorOf(step_ns);
-  if (verdict.has_saved_low_ns()) {
+  if (verdict.has_scatter_low_ns()) {
     statements.push_back({fmt::format("that {} exceeds the reporting threshold", verdict.label()),
-                          static_cast<double>(verdict.saved_low_ns()) - floor_ns});
+                          static_cast<double>(verdict.scatter_low_ns()) - floor_ns});
     if (verdict.has_runner_up() && verdict.has_margin())
       statements.push_back(
           {fmt::format("that {} comes before {}", verdict.label(), verdict.runner_up().label()),
@@ -34,7 +34,7 @@ std::vector<Statement> StatementsOf(const proto::Verdict& verdict) {
   } else if (verdict.label() == "compute_bound" && verdict.savings_size() > 0) {
     const proto::Saving& largest = verdict.savings(0);
     statements.push_back({fmt::format("that {} is below the reporting threshold", largest.label()),
-                          floor_ns - static_cast<double>(largest.saved_low_ns())});
+                          floor_ns - static_cast<double>(largest.scatter_low_ns())});
   }
   return statements;
 }

@@ -17,6 +17,7 @@
 #include "analyzer/metrics/what_if/pinned_uploads.h"
 #include "analyzer/metrics/what_if/queue_switches.h"
 #include "analyzer/metrics/what_if/replay.h"
+#include "analyzer/verdict/between_steps.h"
 
 namespace traceinject {
 namespace {
@@ -27,7 +28,8 @@ constexpr double kShownRecording = 0.005;
 constexpr double kMaxFitted = 4;
 
 bool IsNowAndThen(std::string_view label) {
-  return label == "checkpoint" || label == "gc_pause" || label == kHostWaitLabel;
+  return label == "checkpoint" || label == "gc_pause" || label == kHostWaitLabel ||
+         label == kEvaluationLabel || label == kEpochEndLabel;
 }
 
 struct Cause {

@@ -19,6 +19,7 @@
 #include "analyzer/verdict/labels.h"
 #include "analyzer/verdict/lever_values.h"
 #include "analyzer/verdict/levers.h"
+#include "analyzer/verdict/model_error.h"
 #include "analyzer/verdict/new_utilisation.h"
 #include "analyzer/verdict/skew_causes.h"
 
@@ -30,8 +31,21 @@ void SavingOf(const CauseSaving& from, proto::Saving& to) {
   to.set_title(std::string(TitleOf(from.label)));
   to.set_place(from.place);
   to.set_saved_ns(Whole(from.saved_ns));
-  to.set_saved_low_ns(Whole(from.low_ns));
-  to.set_saved_high_ns(Whole(from.high_ns));
+  const StatedInterval stated = StatedIntervalOf(from);
+  to.set_saved_low_ns(Whole(stated.low_ns));
+  to.set_saved_high_ns(Whole(stated.high_ns));
+  to.set_scatter_low_ns(Whole(from.low_ns));
+}
+
+void BetweenOf(const BetweenSteps& from, proto::BetweenSteps& to) {
+  to.set_label(std::string(from.label));
+  to.set_title(std::string(TitleOf(from.label)));
+  to.set_ns(from.ns);
+  to.set_share(from.share);
+  to.set_all_share(from.all_share);
+  to.set_times(from.times);
+  to.set_text(from.text);
+  to.set_place(from.place);
 }
 
 void EvidenceOf(const EvidenceLine& line, const DeviceAnalysis& judged, TimeNs origin,
@@ -142,8 +156,12 @@ void VerdictOf(const Judgement& judgement, const proto::Ranks& between, TimeNs o
   to.set_abstained(decision.abstained);
   if (decision.cause != nullptr) {
     to.set_saved_ns(Whole(decision.cause->saved_ns));
-    to.set_saved_low_ns(Whole(decision.cause->low_ns));
-    to.set_saved_high_ns(Whole(decision.cause->high_ns));
+    const StatedInterval stated = StatedIntervalOf(*decision.cause);
+    to.set_saved_low_ns(Whole(stated.low_ns));
+    to.set_saved_high_ns(Whole(stated.high_ns));
+    to.set_scatter_low_ns(Whole(decision.cause->low_ns));
+    to.set_scatter_high_ns(Whole(decision.cause->high_ns));
+    to.set_error_cases(stated.cases);
     to.set_new_step_ns(to.step_ns() - to.recording_ns() - to.saved_ns());
     to.set_margin(decision.margin);
     if (decision.cause->finding != nullptr) to.set_replay_error(between.replay_error());
@@ -153,6 +171,7 @@ void VerdictOf(const Judgement& judgement, const proto::Ranks& between, TimeNs o
   for (const CauseSaving& saving : savings.causes) {
     if (Whole(saving.saved_ns) != 0) SavingOf(saving, *to.add_savings());
   }
+  for (const BetweenSteps& steps : savings.between) BetweenOf(steps, *to.mutable_between());
   for (const std::string& caveat : decision.caveats) to.add_caveats(caveat);
   for (const EvidenceLine& line : EvidenceFor(judged, savings, decision))
     EvidenceOf(line, judged, origin, *to.add_evidence());
@@ -219,6 +238,7 @@ void ClearVerdictFigures(proto::Verdict& verdict) {
   verdict.clear_evidence();
   verdict.clear_code();
   verdict.clear_code_of_ns();
+  verdict.clear_between();
   verdict.clear_runner_up();
   verdict.clear_fix_order();
   verdict.clear_interactions();

@@ -44,6 +44,12 @@ struct TrainingPlan {
   int checkpoint_every = 0, collect_every = 0;
   TimeNs checkpoint_ns = 0, collect_ns = 0;
   std::vector<int> collect_in;  // these steps, too
+  // After so many steps so many batches are evaluated, each after a wait for its data, by the first
+  // kernel of a layer.
+  int evaluate_every = 0, evaluated_batches = 0;
+  TimeNs evaluate_load_ns = 0;
+  int epoch_every = 0;  // so many steps later the loader's workers start again, which takes so long
+  TimeNs epoch_ns = 0;
   TimeNs communication_ns = 0;  // after the layers, nothing beside it
   bool marks = true;            // optimizer steps are recorded
 };
@@ -172,7 +178,24 @@ class SimulatedTraining {
     if (plan_.marks) builder_.AddStepMark(host_);
     Now(step, plan_.checkpoint_every, plan_.checkpoint_ns, HostSpanKind::kCheckpoint);
     Now(step, plan_.collect_every, plan_.collect_ns, HostSpanKind::kGarbageCollection);
+    if (Comes(step, plan_.evaluate_every)) Evaluate();
+    if (Comes(step, plan_.epoch_every)) BeginEpoch();
     last_end_ = gpu_;
+  }
+  bool Comes(int step, int every) const { return every > 0 && step % every == every / 2; }
+  void Evaluate() {
+    for (int batch = 0; batch < plan_.evaluated_batches; ++batch) {
+      const TimeNs until = host_ + About(plan_.evaluate_load_ns);
+      if (until > host_) builder_.AddDataWait(host_, until);
+      host_ = until;
+      for (int layer = 0; layer < plan_.layers; ++layer) Kernel(plan_.layer.front());
+      Item();
+    }
+  }
+  void BeginEpoch() {
+    host_ = std::max(host_, gpu_);
+    builder_.rank().workers.push_back({host_, kNone, host_ + plan_.epoch_ns / 2, kOpen});
+    host_ += plan_.epoch_ns;
   }
   void Now(int step, int every, TimeNs length, HostSpanKind kind) {
     const bool collects = kind == HostSpanKind::kGarbageCollection &&
