@@ -94,6 +94,19 @@ TEST(BetweenStepsTest, EndsOfEpochs) {
   EXPECT_EQ(time.host_waits(0).reason(), "data workers starting");
 }
 
+// No verdict, but what is known of the time that nothing explains.
+TEST(BetweenStepsTest, UnrecordedTimeSaysWhatIsKnownOfIt) {
+  TrainingPlan plan = Training();
+  plan.load_ns = 40'000'000;
+  plan.record_loading = false;
+  const proto::Verdict verdict = VerdictOn(plan);
+  EXPECT_EQ(verdict.label(), "inconclusive");
+  bool said = false;
+  for (const proto::Evidence& line : verdict.evidence())
+    said = said || line.text().find("unrecorded host activity, unknown: ") == 0;
+  EXPECT_TRUE(said);
+}
+
 TEST(BetweenStepsTest, Checkpoints) {
   TrainingPlan plan = Training();
   plan.checkpoint_every = 16;

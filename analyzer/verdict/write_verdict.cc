@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/common/units.h"
 #include "analyzer/common/whole.h"
 #include "analyzer/verdict/add_link_findings.h"
 #include "analyzer/verdict/add_small_kernels.h"
@@ -253,6 +254,16 @@ void ClearVerdictFigures(proto::Verdict& verdict) {
   verdict.clear_replay_check();
 }
 
+// Of a verdict that there is none of because of them.
+void SayHostWaits(const DeviceFigures& device, proto::Verdict& to) {
+  for (const HostWait& wait : device.host_waits) {
+    const std::string place = PlaceText(*device.rank, wait.place);
+    to.add_evidence()->set_text(fmt::format("unrecorded host activity, {}: {} in all steps{}",
+                                            HostWaitReasonName(wait.reason), FormatTime(wait.ns),
+                                            place.empty() ? "" : ", mostly at " + place));
+  }
+}
+
 void NoWorkOf(proto::Verdict& to) {
   to.set_label("inconclusive");
   to.set_title(std::string(TitleOf(to.label())));
@@ -282,6 +293,7 @@ void WriteVerdict(const RunAnalysis& analysis, const Judgement& judgement,
   const proto::DeviceReport& device = ReportOn(*judgement.device, report);
   VerdictOf(judgement, between, analysis.origin_ns(), verdict);
   AddCodeEvidence(*judgement.device, decision.label, verdict);
+  if (decision.unexplained) SayHostWaits(*judgement.device, verdict);
   AddCodeLevers(analysis.run->base_ns + judgement.device->rank->start, verdict);
   FixesOf(judgement.fixes, verdict);
   if (!decision.abstained.empty() || !IsPlayed(between)) SayBetweenRanks(between, verdict);
