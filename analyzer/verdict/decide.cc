@@ -190,20 +190,6 @@ void TakeBetween(const Savings& savings, const Grounds& grounds, Decision& decis
   CapConfidence(decision, savings, grounds);
 }
 
-Decision DecideOnSteps(const Savings& savings, const Grounds& grounds);
-
-}  // namespace
-
-double FloorOf(double step_ns) { return std::max(kFloorShare * step_ns, kFloorNs); }
-
-Decision Decide(const Savings& savings, const Grounds& grounds) {
-  Decision decision = DecideOnSteps(savings, grounds);
-  if (decision.nothing_stands_out || decision.unexplained) TakeBetween(savings, grounds, decision);
-  return decision;
-}
-
-namespace {
-
 Decision DecideOnSteps(const Savings& savings, const Grounds& grounds) {
   Decision decision;
   decision.working = grounds.working;
@@ -258,4 +244,13 @@ Decision DecideOnSteps(const Savings& savings, const Grounds& grounds) {
 }
 
 }  // namespace
+
+double FloorOf(double step_ns) { return std::max(kFloorShare * step_ns, kFloorNs); }
+
+Decision Decide(const Savings& savings, const Grounds& grounds) {
+  Decision decision = DecideOnSteps(savings, grounds);
+  if (decision.nothing_stands_out || decision.unexplained) TakeBetween(savings, grounds, decision);
+  return decision;
+}
+
 }  // namespace traceinject

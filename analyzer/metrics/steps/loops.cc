@@ -99,15 +99,15 @@ class LoopFinder {
 
   Loop LoopOf(const Repeated& from) const {
     Loop loop;
-    loop.length = from.length;
-    loop.runs = from.runs.size();
     loop.covered = Covered(from.runs);
     for (const Stretch& run : from.runs) {
-      const auto count = static_cast<std::uint32_t>((run.end - run.begin) / from.length);
-      for (std::uint32_t i = 0; i < count; ++i)
-        loop.begins.push_back(static_cast<std::uint32_t>(run.begin + i * from.length));
+      // What is in two of them belongs to the first.
+      const std::size_t first = std::max<std::size_t>(run.begin, loop.end);
+      for (std::size_t begin = first; begin + from.length <= run.end; begin += from.length) {
+        loop.begins.push_back(static_cast<std::uint32_t>(begin));
+        loop.end = static_cast<std::uint32_t>(begin + from.length);
+      }
     }
-    loop.end = loop.begins.back() + static_cast<std::uint32_t>(from.length);
     for (std::size_t i = 0; i < from.length; ++i)
       loop.takes_data |= sequence_.names[sequence_.name[loop.begins.front() + i]].upload;
     loop.one_kernel =

@@ -15,10 +15,8 @@ namespace traceinject {
 // A body and where it begins, in elements of a sequence. What interrupts the loop belongs to the
 // body before it.
 struct Loop {
-  std::size_t length = 0;  // of the body, in elements
   std::vector<std::uint32_t> begins;
   std::uint32_t end = 0;    // of the last body
-  std::size_t runs = 0;     // without an interruption
   double covered = 0;       // of the device's work, in bodies that nothing interrupts
   bool takes_data = false;  // the body copies something to the device
   bool one_kernel = false;  // it is one operation and nothing else
