@@ -32,7 +32,11 @@ StatedInterval StatedIntervalOf(const CauseSaving& saving) {
   const double below = std::hypot(saving.saved_ns - saving.low_ns, (1 - error.low) * saved);
   const double above = std::hypot(saving.high_ns - saving.saved_ns, (error.high - 1) * saved);
   const double low = saving.saved_ns - below;
-  return {saving.low_ns >= 0 ? std::max(0.0, low) : low, saving.saved_ns + above,
+  double high = saving.saved_ns + above;
+  // No more can be saved than there is.
+  if (saving.step_ns > 0)
+    high = std::max(saving.high_ns, std::min(high, saving.step_ns - saving.recording_ns));
+  return {saving.low_ns >= 0 ? std::max(0.0, low) : low, high,
           error.label.empty() ? 0 : error.cases};
 }
 

@@ -25,7 +25,7 @@ struct StatedInterval {
 };
 
 // The 95 % interval of a saving: the scatter of the steps and the error of the model, which have
-// nothing to do with each other. Never below 0 where the steps are not.
+// nothing to do with each other. Never below 0 where the steps are not, nor above the step.
 StatedInterval StatedIntervalOf(const CauseSaving& saving);
 
 }  // namespace traceinject

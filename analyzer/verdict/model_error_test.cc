@@ -26,6 +26,17 @@ TEST(ModelErrorTest, TheFixOfTheTutorialIsInside) {
   EXPECT_GE(stated.cases, 3);
 }
 
+TEST(ModelErrorTest, NoMoreThanTheStep) {
+  CauseSaving saving;
+  saving.label = "host_code";
+  saving.saved_ns = saving.low_ns = saving.high_ns = 9e6;
+  saving.step_ns = 11e6;
+  saving.recording_ns = 1e6;
+  EXPECT_DOUBLE_EQ(StatedIntervalOf(saving).high_ns, 10e6);
+  saving.step_ns = 100e6;
+  EXPECT_GT(StatedIntervalOf(saving).high_ns, 10e6);
+}
+
 TEST(ModelErrorTest, EveryLabelHasOne) {
   for (const std::string_view label : kVerdictLabels) {
     const ModelError& error = ModelErrorOf(label);
