@@ -49,7 +49,7 @@ std::string_view Words(IdleCause cause) {
     case IdleCause::kPython:
       return "late launches";
     case IdleCause::kHostWait:
-      return "the host, doing nothing that was recorded,";
+      return "unrecorded host activity";
     default:
       return IdleCauseName(cause);
   }

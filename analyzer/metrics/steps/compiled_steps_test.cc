@@ -73,15 +73,20 @@ class CompiledProgram {
     Pause(400'000'000);
   }
   template <typename Body>
-  void Program(const std::string& name, Body body) {
+  void Annotated(const std::string& text, Body body) {
     const TimeNs start = host_ + 500;
     body();
-    ranges_.push_back(
-        {start, host_ + 2'000, "XlaModule:#hlo_module=" + name + ",program_id=7#", "TSL", 1});
+    ranges_.push_back({start, host_ + 2'000, text, "TSL", 1});
+  }
+  template <typename Body>
+  void Program(const std::string& name, Body body) {
+    Annotated("XlaModule:#hlo_module=" + name + ",program_id=7#", body);
   }
   void EndStep() { ends_.push_back(gpu_); }
 
   Steps Find() {
+    std::sort(ranges_.begin(), ranges_.end(),
+              [](const auto& a, const auto& b) { return a.start < b.start; });
     for (const RankBuilder::Range& range : ranges_) builder_.AddRange(range);
     builder_.ops().graph_node = {};
     for (const std::uint32_t node : nodes_) builder_.ops().graph_node.push_back(node);
@@ -286,6 +291,24 @@ TEST_P(CompiledStepsTest, EveryRepetitionIsOneStep) {
 INSTANTIATE_TEST_SUITE_P(All, CompiledStepsTest,
                          testing::Values(Beside::kNothing, Beside::kStartUp, Beside::kEvaluation,
                                          Beside::kCheckpoints));
+
+// JAX's step annotations tell what structure would have to guess, whatever is between them.
+TEST(CompiledStepsTest, StepAnnotationsOfJaxAreTheSteps) {
+  CompiledProgram program(1);
+  program.StartUp(200);
+  for (int i = 0; i < 60; ++i) {
+    program.Annotated("train#_r=1,step_num=" + std::to_string(i) + "#", [&] {
+      for (int part = 0; part < 2; ++part) {
+        program.Program("jit_half", [&] { program.Kernel("loop_fusion", 100'000); });
+        program.Wait();
+      }
+    });
+  }
+  const Steps found = program.Find();
+  EXPECT_EQ(found.source, StepSource::kRanges);
+  EXPECT_EQ(found.pattern, "train#_r=1,step_num=N");
+  EXPECT_EQ(found.steps.size(), 60U);
+}
 
 // Layers come more often than steps, and in two loops a step: forward and backward.
 TEST(CompiledStepsTest, LayersOfAScannedModelAreNoSteps) {
