@@ -342,6 +342,18 @@ TEST(CompiledStepsTest, OneKernelWithoutAWaitIsNoStep) {
   EXPECT_EQ(program.Find().source, StepSource::kWindow);
 }
 
+TEST(CompiledStepsTest, CopiesOfWeightsAreNoSteps) {
+  for (const bool waits : {false, true}) {
+    CompiledProgram program(1);
+    for (int i = 0; i < 40; ++i) {
+      program.Copy(true, 1'000'000 + i);
+      if (waits) program.Wait();
+    }
+    for (int layer = 0; layer < 5; ++layer) program.Kernel("layer_" + std::to_string(layer), 3'000);
+    EXPECT_EQ(program.Find().source, StepSource::kWindow);
+  }
+}
+
 TEST(CompiledStepsTest, WaitsAfterWorkThatNeverRepeatsEndNoSteps) {
   std::mt19937_64 random(1);
   CompiledProgram program(1);

@@ -50,7 +50,7 @@ class Tokenizer {
     if (known.name != kNone) return known;
     const KernelShape& shape = rank_.shapes[detail];
     const LaunchSequence::Token token{0, shape.kernel_class == KernelClass::kOptimizer, false,
-                                      false};
+                                      false, true};
     const auto grid = [&](int axis) { return static_cast<std::uint64_t>(shape.grid[axis]); };
     known.name = names_.Of({0, shape.name, 0, 0}, sequence_.names, token);
     known.shape =
@@ -75,7 +75,7 @@ class Tokenizer {
 
  private:
   Tokens OfWhole(int kind, std::uint64_t id, bool optimizer) {
-    const LaunchSequence::Token token{0, optimizer, false, true};
+    const LaunchSequence::Token token{0, optimizer, false, true, true};
     return {names_.Of({kind, id, 0, 0}, sequence_.names, token),
             shapes_.Of({kind, id, 0, 0}, sequence_.shapes, token)};
   }
@@ -307,6 +307,7 @@ LaunchSequence Merged(const LaunchSequence& sequence, const std::vector<std::siz
       const LaunchSequence::Token& part = sequence.names[sequence.name[i]];
       token.optimizer |= part.optimizer;
       token.upload |= part.upload;
+      token.kernel |= part.kernel;
       name = Mixed(name + sequence.name[i] + 1);
       shape = Mixed(shape + sequence.shape[i] + 1);
       length += sequence.length[i];

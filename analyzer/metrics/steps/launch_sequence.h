@@ -22,6 +22,7 @@ struct LaunchSequence {
     bool optimizer = false;   // a kernel that updates parameters
     bool upload = false;      // a copy to the device from outside
     bool whole = false;       // a graph, a program, or all between two waits of the host
+    bool kernel = false;      // it is a kernel, or holds one
   };
 
   std::vector<std::uint32_t> name, shape;  // of each element: indices into the two tables

@@ -63,12 +63,16 @@ class LoopFinder {
   }
 
  private:
-  // Those of the body that makes up most of the work.
+  // Those of the body with kernels that makes up most of the work.
   std::vector<Stretch> OfOneBody(const std::vector<Stretch>& runs, std::size_t length) const {
     std::map<std::vector<std::uint32_t>, std::vector<Stretch>> by_body;
     for (const Stretch& run : runs) {
       const auto first = sequence_.name.begin() + static_cast<std::ptrdiff_t>(run.begin);
       std::vector<std::uint32_t> body(first, first + static_cast<std::ptrdiff_t>(length));
+      const bool computes = std::any_of(body.begin(), body.end(), [this](std::uint32_t name) {
+        return sequence_.names[name].kernel;
+      });
+      if (!computes) continue;  // such as the copies of all weights
       std::sort(body.begin(), body.end());
       by_body[std::move(body)].push_back(run);
     }

@@ -22,10 +22,10 @@ struct Loop {
   bool one_kernel = false;  // it is one operation and nothing else
 };
 
-// The shortest body that is repeated at least 16 times in a row, by the names of its elements, and
-// with all its repetitions makes up most of the work. A body that is repeated inside of a longer
-// one is none: the longer one comes in fewer runs. Empty: there is none.
-// O(elements * kLongestBody).
+// The shortest body with a kernel that is repeated at least 16 times in a row, by the names of its
+// elements, and with all its repetitions makes up most of the work. A body that is repeated inside
+// of a longer one is none: the longer one comes in fewer runs. Empty: there is none. O(elements *
+// kLongestBody).
 inline constexpr std::size_t kLongestBody = 128;
 std::optional<Loop> FindLoop(const LaunchSequence& sequence);
 
