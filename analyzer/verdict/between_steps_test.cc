@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/verdict/between_steps.h"
+#include "analyzer/verdict/savings/between_steps.h"
 
 #include <gtest/gtest.h>
 

@@ -5,8 +5,8 @@
 #include <tuple>
 #include <vector>
 
-#include "analyzer/verdict/between_steps.h"
 #include "analyzer/verdict/host_code.h"
+#include "analyzer/verdict/savings/between_steps.h"
 #include "analyzer/verdict/skew_causes.h"
 
 namespace traceinject {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/verdict/model_error.h"
+#include "analyzer/verdict/savings/model_error.h"
 
 #include <gtest/gtest.h>
 

@@ -20,8 +20,8 @@
 #include "analyzer/verdict/labels.h"
 #include "analyzer/verdict/lever_values.h"
 #include "analyzer/verdict/levers.h"
-#include "analyzer/verdict/model_error.h"
 #include "analyzer/verdict/new_utilisation.h"
+#include "analyzer/verdict/savings/model_error.h"
 #include "analyzer/verdict/skew_causes.h"
 
 namespace traceinject {

@@ -26,8 +26,6 @@ class HostWork {
   // next launch, as there would have been one without them. O(calls).
   Intervals OfWaits() const;
 
-  TimeNs usual_gap_ns() const { return usual_gap_ns_; }
-
  private:
   template <typename OnGap>
   void WalkCalls(OnGap on_gap) const;

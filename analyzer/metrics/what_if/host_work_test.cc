@@ -30,12 +30,6 @@ struct Played {
   HostTimeline Timeline() { return BuildHostTimeline(builder.rank(), builder.rank().devices[0]); }
 };
 
-TEST(HostWorkTest, TheUsualWayToALaunch) {
-  Played played;
-  const HostTimeline timeline = played.Timeline();
-  EXPECT_EQ(HostWork(played.builder.rank(), timeline).usual_gap_ns(), 10'000);
-}
-
 TEST(HostWorkTest, AllBeforeAWaitAndWhatIsMoreAfterIt) {
   Played played;
   const HostTimeline timeline = played.Timeline();

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""How far predicted savings were off, by label: the table of analyzer/verdict/model_error.cc.
+"""How far predicted savings were off, by label: the table of analyzer/verdict/savings/model_error.cc.
 
 Reads the tables of tests/gpu/results/verdicts.md whose savings were predicted by an analyzer that also told the step that is left, and
 takes of each row with the right label the measured saving as a share of the predicted one. Of these the middle 95 % for one more
@@ -19,7 +19,7 @@ import statistics
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
-RESULTS, SOURCE = ROOT / "tests/gpu/results/verdicts.md", ROOT / "analyzer/verdict/model_error.cc"
+RESULTS, SOURCE = ROOT / "tests/gpu/results/verdicts.md", ROOT / "analyzer/verdict/savings/model_error.cc"
 LEAST_CASES = 3
 NEEDED = {"true saving, ms", "predicted, ms", "predicted step, ms", "label", "expected"}
 # 97.5 % of Student's distribution by degrees of freedom; more: that of the last.

@@ -110,7 +110,7 @@ class HostLoad(unittest.TestCase):
 class ModelError(unittest.TestCase):
     def test_the_source_has_what_the_results_say(self):
         ended = subprocess.run([sys.executable, "-B", HERE / "model_error.py", "--check"], capture_output=True, text=True)
-        self.assertEqual(ended.returncode, 0, f"analyzer/verdict/model_error.cc must have these rows:\n{ended.stdout}")
+        self.assertEqual(ended.returncode, 0, f"analyzer/verdict/savings/model_error.cc must have these rows:\n{ended.stdout}")
 
     def test_a_wider_scatter_is_a_wider_interval(self):
         low, high = model_error.middle([1.0, 1.1, 0.9])

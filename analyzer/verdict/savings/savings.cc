@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/verdict/savings.h"
+#include "analyzer/verdict/savings/savings.h"
 
 #include <algorithm>
 #include <cmath>
@@ -17,7 +17,7 @@
 #include "analyzer/metrics/what_if/pinned_uploads.h"
 #include "analyzer/metrics/what_if/queue_switches.h"
 #include "analyzer/metrics/what_if/replay.h"
-#include "analyzer/verdict/between_steps.h"
+#include "analyzer/verdict/savings/between_steps.h"
 
 namespace traceinject {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "analyzer/metrics/idle/run_time.h"
 #include "analyzer/metrics/report/device_figures.h"
-#include "analyzer/verdict/savings.h"
+#include "analyzer/verdict/savings/savings.h"
 
 namespace traceinject {
 

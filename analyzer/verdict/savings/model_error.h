@@ -5,7 +5,7 @@
 
 #include <string_view>
 
-#include "analyzer/verdict/savings.h"
+#include "analyzer/verdict/savings/savings.h"
 
 namespace traceinject {
 
