@@ -368,7 +368,7 @@ TEST(TextTest, WhatTheRecordedTimeWentInto) {
   plan.evaluate_every = 16;
   plan.evaluated_batches = 4;
   plan.evaluate_load_ns = 30'000'000;
-  Run run;
+  traceinject::Run run;
   run.ranks = {SimulatedTraining(plan).rank()};
   const std::string text = WriteText(BuildReportWithVerdict(run, {}), {});
   EXPECT_NE(text.find("between regular steps: "), std::string::npos) << text;
