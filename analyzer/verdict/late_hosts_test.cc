@@ -14,7 +14,7 @@
 namespace traceinject {
 namespace {
 
-constexpr double kPaces[] = {0.5, 0.75, 1, 1.3, 1.6, 2, 2.5, 3};
+constexpr double kPaces[] = {0.5, 1, 1.3, 1.6, 2, 3};
 constexpr double kTolerance = 0.1;  // of the step
 constexpr double kWithin = 0.9;     // of the cells
 
@@ -26,7 +26,7 @@ struct PlantedCause {
 // 1,000 launches and 20 ms of kernels a step: from a pace of 1.4 on the host is late.
 TrainingPlan ManyLaunches() {
   TrainingPlan plan;
-  plan.steps = 24;
+  plan.steps = 18;
   plan.layers = 40;
   plan.kernels = 25;
   plan.kernel_ns = 20'000;
@@ -85,7 +85,7 @@ std::vector<PlantedCause> Causes() {
   const TrainingPlan clean = ManyLaunches();
   const auto attention = [](bool fused) {
     TrainingPlan plan;
-    plan.steps = 24;
+    plan.steps = 18;
     plan.layers = 48;
     plan.layer = Attention(fused);
     return plan;
