@@ -217,11 +217,22 @@ void CapConfidence(Decision& decision, const Savings& savings, const Grounds& gr
   }
 }
 
-}  // namespace
+// What lies between regular steps, if it is known what it is, instead of no label.
+void TakeBetween(const Savings& savings, const Grounds& grounds, Decision& decision) {
+  if (savings.between.empty()) return;
+  const CauseSaving& between = savings.between.front().saving;
+  if (TitleOf(between.label) == between.label || between.low_ns < FloorOf(between.step_ns)) return;
+  decision.cause = &between;
+  decision.label = between.label;
+  decision.abstained.clear();
+  decision.nothing_stands_out = decision.unexplained = false;
+  const double second = decision.runner_up == nullptr ? 0 : decision.runner_up->saved_ns;
+  decision.margin = (between.saved_ns - second) / between.step_ns;
+  decision.confidence = Stability(between, savings);
+  CapConfidence(decision, savings, grounds);
+}
 
-double FloorOf(double step_ns) { return std::max(kFloorShare * step_ns, kFloorNs); }
-
-Decision Decide(const Savings& savings, const Grounds& grounds) {
+Decision DecideOnSteps(const Savings& savings, const Grounds& grounds) {
   Decision decision;
   decision.working = grounds.working;
   if (std::string reason = Unfit(savings, grounds); !reason.empty()) {
@@ -249,6 +260,7 @@ Decision Decide(const Savings& savings, const Grounds& grounds) {
     return decision;
   }
   if (best->label == kHostWaitLabel) {
+    decision.unexplained = true;
     Abstain(decision, HostWaits(*best, grounds));
     return decision;
   }
@@ -271,6 +283,16 @@ Decision Decide(const Savings& savings, const Grounds& grounds) {
   decision.label = best->label;
   decision.confidence = Stability(*best, savings);
   CapConfidence(decision, savings, grounds);
+  return decision;
+}
+
+}  // namespace
+
+double FloorOf(double step_ns) { return std::max(kFloorShare * step_ns, kFloorNs); }
+
+Decision Decide(const Savings& savings, const Grounds& grounds) {
+  Decision decision = DecideOnSteps(savings, grounds);
+  if (decision.nothing_stands_out || decision.unexplained) TakeBetween(savings, grounds, decision);
   return decision;
 }
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "analyzer/metrics/places/named_wait.h"
-#include "analyzer/verdict/savings.h"
+#include "analyzer/verdict/savings/savings.h"
 #include "analyzer/verdict/working_share.h"
 
 namespace traceinject {
@@ -51,6 +51,7 @@ struct Decision {
   double margin = 0;
   std::string abstained;            // inconclusive: why, and what to do
   bool nothing_stands_out = false;  // inconclusive, because no cause saves enough for certain
+  bool unexplained = false;         // inconclusive, because nothing recorded explains the largest
   std::vector<std::string> caveats;
   WorkingShares working;  // of the grounds
 };
@@ -64,7 +65,8 @@ struct Decision {
 // one that cannot explain a tenth of the step, less for records that are missing, clocks of ranks
 // that could not be aligned, a bubble that no replay told (at most 0.6), a margin below 2 % of the
 // step (at most 0.5), a window or one or two steps (at most 0.4), communication seen from one rank
-// (at most 0.6), and steps that nobody marked (at most theirs). The result points into `savings`.
+// (at most 0.6), and steps that nobody marked (at most theirs). Where nothing else is found in the
+// steps, what lies between them (Savings::between) is the label. The result points into `savings`.
 Decision Decide(const Savings& savings, const Grounds& grounds);
 
 }  // namespace traceinject

@@ -83,6 +83,9 @@ class Witness {
     if (decision.label == "allocator") Allocations();
     if (decision.label == "checkpoint") Checkpoints();
     if (decision.label == "gc_pause") Collections();
+    for (const BetweenSteps& between : savings_.between) {
+      if (cause == &between.saving) Say(between.text);
+    }
     if (decision.label == "launch_bound") {
       Launches();
       Computing();

@@ -20,11 +20,11 @@ struct Statement {
   double by_ns = 0;
 };
 
-// The lower bound; without an interval what is expected.
+// As the steps scatter, at least; without an interval what is expected.
 template <typename Message>
 double SavedAtLeast(const Message& message) {
-  return static_cast<double>(message.has_saved_low_ns() ? message.saved_low_ns()
-                                                        : message.saved_ns());
+  return static_cast<double>(message.has_scatter_low_ns() ? message.scatter_low_ns()
+                                                          : message.saved_ns());
 }
 
 std::vector<Statement> StatementsOf(const proto::Verdict& verdict) {

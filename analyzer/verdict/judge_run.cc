@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analyzer/verdict/host_code.h"
+#include "analyzer/verdict/savings/between_steps.h"
 #include "analyzer/verdict/skew_causes.h"
 
 namespace traceinject {
@@ -75,6 +76,18 @@ Grounds GroundsOf(const RunAnalysis& analysis, const DeviceAnalysis& judged,
   return grounds;
 }
 
+// Whether the verdict is about what lies between steps: then figures are those of all steps, and
+// there is no order of fixes.
+bool IsBetweenSteps(Judgement& found) {
+  if (found.savings.between.empty() ||
+      found.decision.cause != &found.savings.between.front().saving)
+    return false;
+  found.savings.step_ns = found.decision.cause->step_ns;
+  const std::vector<bool> used = StepsOfCause(*found.device, found.decision.label);
+  found.savings.steps = static_cast<std::size_t>(std::count(used.begin(), used.end(), true));
+  return true;
+}
+
 }  // namespace
 
 Judgement JudgeRun(const RunAnalysis& analysis, const RankFindings& between) {
@@ -87,7 +100,10 @@ Judgement JudgeRun(const RunAnalysis& analysis, const RankFindings& between) {
   found.device = &device;
   NameHostCode(device, found.savings);
   AddSkewCauses(analysis.devices, device, between, found.savings);
+  if (std::optional<BetweenSteps> steps = JudgeBetween(device))
+    found.savings.between.push_back(*std::move(steps));
   found.decision = Decide(found.savings, GroundsOf(analysis, device, between));
+  if (IsBetweenSteps(found)) return found;
   if (found.decision.cause != nullptr || found.decision.nothing_stands_out)
     found.fixes = FindFixOrder(device, found.savings, found.decision.cause, stop);
   return found;

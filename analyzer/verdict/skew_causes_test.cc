@@ -191,7 +191,7 @@ TEST_F(ChangedFindingTest, ABubbleIsNoSurerThanItsWaits) {
   pipeline.set_bubble_share(0.1);
   const proto::Verdict verdict = judgement_.verdict();
   EXPECT_EQ(verdict.label(), "pipeline_bubble");
-  EXPECT_EQ(verdict.saved_low_ns(), 2 * kMs);
+  EXPECT_EQ(verdict.scatter_low_ns(), 2 * kMs);
   EXPECT_LE(verdict.confidence(), 0.6);
   EXPECT_EQ(verdict.caveats_size(), 1);
 }

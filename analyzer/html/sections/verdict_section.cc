@@ -169,8 +169,9 @@ std::string CardOf(const proto::Verdict& verdict) {
 void WriteConfidence(const HtmlReport& to) {
   const proto::Verdict& verdict = to.report.verdict();
   std::vector<std::string> sentences;
-  for (std::string& sentence : std::vector{
-           ConfidenceSentence(verdict), ReplayCheckSentence(verdict), RecordingSentence(verdict)}) {
+  for (std::string& sentence :
+       std::vector{IntervalSentence(verdict), BetweenSentence(verdict), ConfidenceSentence(verdict),
+                   ReplayCheckSentence(verdict), RecordingSentence(verdict)}) {
     if (!sentence.empty()) sentences.push_back(std::move(sentence));
   }
   for (const std::string& caveat : verdict.caveats()) sentences.push_back("caveat: " + caveat);

@@ -36,6 +36,18 @@ void RunPasses(std::vector<std::function<void()>> passes, StopFlag stop) {
   RunInParallel(passes);
 }
 
+// The recorded time is that of the process, unless a part of it was chosen.
+void DivideTime(DeviceFigures& found) {
+  if (found.steps.source == StepSource::kWindow || found.steps.count_regular() == 0) return;
+  const Interval window = found.window.time;
+  const Interval recorded = found.window.restricted
+                                ? window
+                                : Interval{std::min(found.rank->start, window.start),
+                                           std::max(found.rank->end, window.end)};
+  found.run_time = DivideRunTime(*found.rank, found.steps, found.kinds, found.causes, recorded);
+  found.host_waits = ExplainHostWaits(found);
+}
+
 // What is reported on, and where its steps end if that was asked to find out.
 struct ChosenPart {
   Window window;
@@ -102,6 +114,7 @@ std::optional<DeviceFigures> Analyze(const Rank& rank, const Device& device,
              }},
             options.stop);
   if (IsStopped(options.stop)) return std::nullopt;
+  if (with_causes) DivideTime(found);
   found.host_link = HostLinkOf(device, found.telemetry);
   found.findings = FindInKernels(rank, device, found.kernels.Finish(), found.products);
   return found;

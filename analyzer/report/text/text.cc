@@ -125,7 +125,9 @@ std::string WriteText(const proto::Report& report, const TextOptions& options) {
   WriteHygiene(to);
   if (!to.report.devices().empty()) {
     for (const proto::DeviceSteps& steps : to.report.steps()) {
-      if (!several || steps.label() == to.report.verdict().device()) WriteSteps(to, steps);
+      if (several && steps.label() != to.report.verdict().device()) continue;
+      WriteSteps(to, steps);
+      WriteRunTime(to, steps);
     }
     WriteTime(to);
     WriteSamples(to);

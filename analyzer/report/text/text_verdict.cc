@@ -12,8 +12,9 @@ void WriteVerdict(TextReport& to) {
   const proto::Verdict& verdict = to.report.verdict();
   if (verdict.label().empty()) return;
   to.page.Line(to.page.Colored("verdict: " + TitleOn(verdict), 1));
-  for (const std::string& sentence : {SavingSentence(verdict), RecordingSentence(verdict),
-                                      ConfidenceSentence(verdict), ReplayCheckSentence(verdict)}) {
+  for (const std::string& sentence :
+       {SavingSentence(verdict), IntervalSentence(verdict), BetweenSentence(verdict),
+        RecordingSentence(verdict), ConfidenceSentence(verdict), ReplayCheckSentence(verdict)}) {
     if (!sentence.empty()) to.page.Sentence(sentence);
   }
   if (const std::string fixes = FixOrderText(verdict); !fixes.empty())
