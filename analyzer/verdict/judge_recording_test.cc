@@ -15,6 +15,7 @@ Report Named(std::int64_t saved_low, double margin, std::int64_t added_low,
   proto::Verdict& verdict = *report.mutable_verdict();
   verdict.set_label("dataloader");
   verdict.set_step_ns(100 * kMs);
+  verdict.set_saved_ns(saved_low);
   verdict.set_scatter_low_ns(saved_low);
   verdict.mutable_runner_up()->set_label("launch_bound");
   verdict.set_margin(margin);

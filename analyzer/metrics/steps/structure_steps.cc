@@ -149,8 +149,8 @@ bool HasOptimizers(const PeriodCandidate& periods, const Positions& optimizer,
          UpdatesTheSame(periods, optimizer, sequence);
 }
 
-// Whether there are optimizers, too few to tell steps, up to the end of them: what repeats much more
-// often, as layers do that upload something each, is a part of their steps.
+// Whether there are optimizers, too few to tell steps, up to the end of them: what repeats much
+// more often, as layers do that upload something each, is a part of their steps.
 bool ArePartsOfSteps(const PeriodCandidate& periods, const Positions& optimizer,
                      std::size_t elements) {
   if (optimizer.empty() || optimizer.back() < elements / 2) return false;

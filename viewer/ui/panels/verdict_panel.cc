@@ -34,11 +34,10 @@ void OutlineItem(Rgba color) {
 // "What it costs" in a sentence, as `analyze` says it.
 std::string SavingText(const proto::Verdict& verdict) {
   const std::int64_t unrecorded_ns = verdict.step_ns() - verdict.recording_ns();
-  return fmt::format(
-      "Without it, a {} would take {} instead of {}: saves {}, {}.",
-      verdict.steps() > 0 ? "step" : "window like this", FormatTime(verdict.new_step_ns()),
-      FormatTime(unrecorded_ns), SavedText(verdict),
-      FormatShare(verdict.saved_ns(), unrecorded_ns));
+  return fmt::format("Without it, a {} would take {} instead of {}: saves {}, {}.",
+                     verdict.steps() > 0 ? "step" : "window like this",
+                     FormatTime(verdict.new_step_ns()), FormatTime(unrecorded_ns),
+                     SavedText(verdict), FormatShare(verdict.saved_ns(), unrecorded_ns));
 }
 
 void DrawHeadline(const proto::Verdict& verdict) {
