@@ -40,7 +40,8 @@ class Player:
         environment = os.environ | {"LD_PRELOAD": str(self.build / "lib/libtraceinject.so"), "TRACEINJECT_OUTPUT": str(recording),
                                     "LD_LIBRARY_PATH": str(self.build / "fake_gpu/cuda13"), "FAKE_GPU_TRUTH": str(truth)}
         recording.unlink(missing_ok=True)
-        subprocess.run([self.build / "fake_gpu/cuda13/fake_train", *PROGRAM, *flags], check=True, timeout=60, env=environment)
+        subprocess.run([self.build / "fake_gpu/cuda13/fake_train", *PROGRAM, *flags], check=True, timeout=60, env=environment,
+                       stdout=subprocess.DEVNULL)
         lines = [json.loads(line) for line in truth.read_text().splitlines()]
         ends = [line["end_after"] for line in lines if line["t"] == "nvtx" and line["text"].startswith("step ") and line["kind"] == 1]
         return (ends[-1] - ends[0]) / (len(ends) - 1)
