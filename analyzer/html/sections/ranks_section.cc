@@ -135,12 +135,16 @@ void WriteRanks(const HtmlReport& to) {
       WriteRankFindings(to.report.rank_findings(), reused.page());
   }
   WriteStepMaps(to);
+  WriteRankRows(to);
+}
+
+}  // namespace
+
+void WriteRankRows(const HtmlReport& to) {
   if (to.ranks.ranks().empty()) return;
   WriteLatenessMap(to);
   WriteRankTable(to);
 }
-
-}  // namespace
 
 const HtmlSection kRanksSection = {"ranks", "Between ranks", HasRanks, WriteRanks};
 

@@ -48,6 +48,9 @@ const proto::DeviceReport* JudgedDeviceReport(const proto::Report& report);
 // Always there, at the top.
 void WriteVerdictSection(const HtmlReport& to);
 
+// How late each rank was over the run, all ranks, and their links; where there are any.
+void WriteRankRows(const HtmlReport& to);
+
 struct HtmlSection {
   std::string_view id, title;
   bool (*is_known)(const HtmlReport& to);  // there is something to show

@@ -19,8 +19,8 @@
 #include <string_view>
 #include <vector>
 
-#include "analyzer/ranks/causes/job_steps.h"
 #include "analyzer/ranks/match/match_ranks.h"
+#include "analyzer/ranks/replay/job_steps.h"
 #include "analyzer/ranks/summary/rank_summary.h"
 
 namespace traceinject {
