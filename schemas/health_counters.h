@@ -276,7 +276,7 @@ inline constexpr HealthCounterInfo kHealthCounters[] = {
      "samples not fetched in time, or that could not be written"},
     {"worker_sample", "missed", HealthSeverity::kNotice,
      "data-loader workers that ended before they were sampled"},
-    {"stack", "seen", HealthSeverity::kInfo, "Python stacks read"},
+    {"stack", "seen", HealthSeverity::kInfo, "stacks read"},
     {"stack", "stored", HealthSeverity::kInfo, "rows written for them"},
     {"stack", "dropped", HealthSeverity::kDataLoss,
      "stacks not fetched in time, lost because a thread's queue was full, or not written"},
@@ -286,8 +286,9 @@ inline constexpr HealthCounterInfo kHealthCounters[] = {
     {"stack", "partial", HealthSeverity::kInfo,
      "stacks whose innermost frames changed while they were read: stored without these"},
     {"stack", "cut", HealthSeverity::kNotice,
-     "stacks deeper than the limit: stored without their outermost frames"},
-    {"stack", "failed", HealthSeverity::kNotice, "Python stacks could not be read"},
+     "stacks deeper than the limit, or whose callers are not known: stored without their "
+     "outermost frames"},
+    {"stack", "failed", HealthSeverity::kNotice, "stacks could not be read"},
     {"python", "installed", HealthSeverity::kInfo,
      "how many of these are hooked: data loader, optimizer, torch.save, garbage collector, torch's "
      "attention, two flash_attn packages, distributed checkpoints and Triton's Proton"},

@@ -18,7 +18,7 @@
 -- every older version and refuse newer ones. Change anything here: bump user_version and keep a fixture of the old one.
 
 PRAGMA application_id = 0x54524A31;
-PRAGMA user_version = 6;
+PRAGMA user_version = 7;
 
 -- One fact a row about the file itself.
 CREATE TABLE meta (
@@ -263,7 +263,7 @@ CREATE TABLE collective (
                                        -- Scatter, Send, Recv
   communicator INTEGER,                -- -> communicator; NULL: this NCCL does not report (before 2.25)
   bytes        INTEGER NOT NULL,       -- count x type size of the call's own count argument: per rank for AllGather,
-                                       -- ReduceScatter (received), AlltoAll, Gather, Scatter
+                                       -- ReduceScatter (received), AlltoAll, Gather, Scatter; -1: unknown
   reduction    INTEGER,                -- 0 sum, 1 product, 2 max, 3 min, 4 average, above: user-defined; NULL: none, or not
                                        -- told (by versions 2 and later of the profiler interface alone)
   peer         INTEGER,                -- rank in the communicator, Send and Recv; NULL otherwise
@@ -434,25 +434,31 @@ CREATE TABLE host_span (
                                        -- device; NULL otherwise
 );
 
--- A place in the program's Python code, since version 6: the line at which a function stood.
+-- A place in the program's Python code, since version 6: the line at which a function stood. Or, in programs without Python, a function
+-- of machine code: line 0 and first_line NULL.
 CREATE TABLE code_place (
   id         INTEGER PRIMARY KEY,
   function   INTEGER NOT NULL,         -- -> string: its qualified name (since CPython 3.11; before, the name alone); ? where it
-                                       -- could not be read
-  file       INTEGER NOT NULL,         -- -> string, as the code object names it, which may be relative; ? where it could not be read
+                                       -- could not be read. Of machine code its symbol, as C++ mangles it; without one the name of the
+                                       -- file and where in it the function begins, program+0x12a0
+  file       INTEGER NOT NULL,         -- -> string, as the code object names it, which may be relative; ? where it could not be read. Of
+                                       -- machine code the program or library
   line       INTEGER NOT NULL,         -- where it stood; 0: unknown
   first_line INTEGER                   -- where the function begins; NULL: unknown
 );
 
--- The stacks of Python, since version 6, as a tree: a stack is its innermost frame, and leads to its callers.
+-- The stacks of Python, or of machine code, since version 6, as a tree: a stack is its innermost frame, and leads to its callers.
 CREATE TABLE stack (
   id     INTEGER PRIMARY KEY,
   parent INTEGER,                      -- -> stack of the caller, below this one; NULL: the outermost frame
-  place  INTEGER NOT NULL              -- -> code_place
+  place  INTEGER NOT NULL,             -- -> code_place
+  module INTEGER                       -- -> string, since version 7: the frame is PyTorch's call of this module, named as in
+                                       -- named_modules(), behind the class of the outermost one ("GPT.h.3.attn"); NULL: of none, or not
+                                       -- known
 );
 
 -- Where a thread stood in Python at a moment, since version 6: of threads that have Python frames, TRACEINJECT_STACKS_HZ times a
--- second, and exactly at some calls. A thread that ran no Python at a moment has no row of kind 1 for it. The frames of a sample may
+-- second, and exactly at some calls. In programs without Python where it stood in machine code, at such calls only. A thread that ran no Python at a moment has no row of kind 1 for it. The frames of a sample may
 -- have changed while they were read; what was seen to be torn is left out, see health.
 CREATE TABLE stack_sample (
   time        INTEGER NOT NULL,        -- of kinds 2 and 3 when the call began
@@ -491,7 +497,8 @@ CREATE TABLE system_fact (
                                        -- '<device> <PCI bus id of the other>'; infiniband: of one port, key '<adapter>.<port>';
                                        -- nccl_net: an adapter that NCCL found, from its log, key '<network>.<number>' (its name)
                                        -- and '<network>.<number>.gpu_direct_rdma' (enabled, disabled);
-                                       -- stacks: of the samples of Python stacks: python (the interpreter's version), period_ns
+                                       -- stacks: of the samples of Python stacks: python (the interpreter's version), period_ns; native:
+                                       -- stacks of machine code were taken, of this processor
                                        -- (between two looks), or why there are none;
                                        -- spool: of TRACEINJECT_SPOOL: target, where the file is to go, or not used, and why;
                                        -- import: of a file that analyze import made: source (kineto, nsys), the

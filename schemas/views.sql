@@ -156,11 +156,12 @@ LEFT JOIN string f ON f.id = p.function LEFT JOIN string n ON n.id = p.file;
 
 -- Of each stack all frames, from the innermost on (depth 0).
 CREATE VIEW stack_frames AS
-WITH RECURSIVE frame(stack, depth, parent, place) AS (
-  SELECT id, 0, parent, place FROM stack
-  UNION ALL SELECT f.stack, f.depth + 1, s.parent, s.place FROM frame f JOIN stack s ON s.id = f.parent)
-SELECT f.stack, f.depth, n.text AS function, t.text AS file, p.line, p.first_line
-FROM frame f JOIN code_place p ON p.id = f.place JOIN string n ON n.id = p.function JOIN string t ON t.id = p.file;
+WITH RECURSIVE frame(stack, depth, parent, place, module) AS (
+  SELECT id, 0, parent, place, module FROM stack
+  UNION ALL SELECT f.stack, f.depth + 1, s.parent, s.place, s.module FROM frame f JOIN stack s ON s.id = f.parent)
+SELECT f.stack, f.depth, n.text AS function, t.text AS file, p.line, p.first_line, m.text AS module
+FROM frame f JOIN code_place p ON p.id = f.place JOIN string n ON n.id = p.function JOIN string t ON t.id = p.file
+LEFT JOIN string m ON m.id = f.module;
 
 CREATE VIEW profiler_ranges AS
 SELECT r.start + (SELECT value FROM meta WHERE key = 'base_ns') AS start_ns, r.dur AS dur_ns, t.proc, t.tid,

@@ -96,6 +96,12 @@ std::string NumberRanges(const std::vector<int>& numbers, std::size_t most) {
   return text;
 }
 
+std::string WithDetail(std::string_view text, std::string_view detail) {
+  std::string both(text);
+  if (!detail.empty()) both.append(" (").append(detail).append(")");
+  return both;
+}
+
 std::string FormatTable(const TableText& table, std::string_view indent) {
   std::vector<std::size_t> widths;
   for (const auto& row : table.rows) {

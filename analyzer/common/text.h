@@ -31,6 +31,9 @@ std::string JoinFirst(const std::vector<std::string>& words, std::size_t most = 
 // "3, 7-9, 12" of ascending numbers; after `most` such pieces "and 5 more".
 std::string NumberRanges(const std::vector<int>& numbers, std::size_t most = 20);
 
+// "GPU 0 (NVIDIA H200)"; without a detail the text alone.
+std::string WithDetail(std::string_view text, std::string_view detail);
+
 // Rows as columns padded with spaces, two between columns. Every row has as many cells as the
 // first.
 struct TableText {

@@ -60,6 +60,11 @@ TEST(Text, NumberRanges) {
   EXPECT_EQ(NumberRanges({0, 1, 3, 5, 6}, 2), "0-1, 3, and 2 more");
 }
 
+TEST(Text, WithDetail) {
+  EXPECT_EQ(WithDetail("GPU 0", "NVIDIA H200"), "GPU 0 (NVIDIA H200)");
+  EXPECT_EQ(WithDetail("GPU 0", ""), "GPU 0");
+}
+
 TEST(Text, Table) {
   EXPECT_EQ(FormatTable({{false, true}, {{"name", "n"}, {"a", "100"}}}, "  "),
             "  name    n\n  a     100\n");

@@ -83,6 +83,11 @@ FigureValue LeftOutShare(const ComparedRun& run) {
   return run.steps.empty() || all <= 0 ? NoSteps(run) : Known(left_out / all);
 }
 
+FigureValue Goodput(const ComparedRun& run) {
+  const std::optional<double> goodput = shared::kGoodput.get(run.device_steps());
+  return goodput ? Known(*goodput) : NoSteps(run);
+}
+
 FigureValue SavedMs(const ComparedRun& run) {
   const proto::Verdict& verdict = run.report.verdict();
   if (!verdict.abstained().empty()) return Unknown("no verdict: " + verdict.abstained());
@@ -215,6 +220,7 @@ constexpr Figure kFigures[] = {
      "share of the time of all non-warm-up steps in those that are not judged: isolated irregular, "
      "evaluation and checkpoint steps",
      LeftOutShare},
+    Shared(shared::kGoodput, Better::kHigher, Goodput),
     Shared(shared::kSamplesPerSecond, Better::kHigher, SamplesPerSecond, kStepTime),
     {"tokens_per_second", FigureUnit::kPerSecond, Better::kHigher,
      "--tokens-per-step divided by the mean step time", TokensPerSecond, kStepTime},

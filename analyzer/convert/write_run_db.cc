@@ -61,16 +61,18 @@ class Writer {
 
   Status Write() {
     using Part = Status (Writer::*)();
-    constexpr std::array<Part, 27> kParts = {
-        &Writer::WriteProcess,       &Writer::WriteDevices,     &Writer::WriteStrings,
-        &Writer::WriteThreads,       &Writer::WriteStreams,     &Writer::WriteShapes,
-        &Writer::WriteGraphNodes,    &Writer::WriteKernels,     &Writer::WriteMemcpys,
-        &Writer::WriteMemsets,       &Writer::WriteApiNames,    &Writer::WriteApi,
-        &Writer::WriteSyncs,         &Writer::WriteDomains,     &Writer::WriteNvtx,
-        &Writer::WriteCommunicators, &Writer::WriteCollectives, &Writer::WriteLoaders,
-        &Writer::WriteDataWaits,     &Writer::WriteStepMarks,   &Writer::WriteMemoryOperations,
-        &Writer::WritePlaces,        &Writer::WriteStacks,      &Writer::WriteStackSamples,
-        &Writer::WriteProfiled,      &Writer::WriteFacts,       &Writer::WriteImportFacts,
+    constexpr std::array<Part, 31> kParts = {
+        &Writer::WriteProcess,         &Writer::WriteDevices,     &Writer::WriteStrings,
+        &Writer::WriteThreads,         &Writer::WriteStreams,     &Writer::WriteShapes,
+        &Writer::WriteGraphNodes,      &Writer::WriteKernels,     &Writer::WriteMemcpys,
+        &Writer::WriteMemsets,         &Writer::WriteApiNames,    &Writer::WriteApi,
+        &Writer::WriteSyncs,           &Writer::WriteDomains,     &Writer::WriteNvtx,
+        &Writer::WriteCommunicators,   &Writer::WriteCollectives, &Writer::WriteLoaders,
+        &Writer::WriteDataWaits,       &Writer::WriteStepMarks,   &Writer::WriteMemoryOperations,
+        &Writer::WritePlaces,          &Writer::WriteStacks,      &Writer::WriteStackSamples,
+        &Writer::WriteProfiled,        &Writer::WriteGemmShapes,  &Writer::WriteGemms,
+        &Writer::WriteAttentionShapes, &Writer::WriteAttentions,  &Writer::WriteFacts,
+        &Writer::WriteImportFacts,
     };
     for (const Part part : kParts) {
       const Status status = (this->*part)();
@@ -361,9 +363,9 @@ class Writer {
   }
 
   Status WriteStacks() {
-    return Insert("stack", 3, rank_.stacks.size(), [&](std::size_t row, RowValues& to) {
+    return Insert("stack", 4, rank_.stacks.size(), [&](std::size_t row, RowValues& to) {
       to << static_cast<std::int64_t>(row) + 1;
-      to.Id(rank_.stacks[row].caller).Id(rank_.stacks[row].place);
+      to.Id(rank_.stacks[row].caller).Id(rank_.stacks[row].place).Id(rank_.stacks[row].module);
     });
   }
 
@@ -389,6 +391,47 @@ class Writer {
       ranges.sequence[row] < 0 ? to.Null() : to << ranges.sequence[row];
       const std::int32_t forward = ranges.forward_thread[row];
       forward > 0 ? to << std::int64_t{forward} : to.Null();
+    });
+  }
+
+  Status WriteGemmShapes() {
+    return Insert("gemm_shape", 12, rank_.gemm_shapes.size(), [&](std::size_t row, RowValues& to) {
+      const GemmShape& shape = rank_.gemm_shapes[row];
+      to << static_cast<std::int64_t>(row) + 1;
+      to.Id(shape.function) << shape.m << shape.n << shape.k << shape.batch
+                            << std::int64_t{shape.trans_a} << std::int64_t{shape.trans_b};
+      to.KnownOrNull(shape.type_a).KnownOrNull(shape.type_b).KnownOrNull(shape.type_c);
+      to.KnownOrNull(shape.compute_type);
+    });
+  }
+
+  Status WriteGemms() {
+    const Gemms& gemms = rank_.gemms;
+    return Insert("gemm", 4, gemms.size(), [&](std::size_t row, RowValues& to) {
+      to << gemms.start[row] << gemms.end[row] - gemms.start[row];
+      to.Id(gemms.thread[row]).Id(gemms.shape[row]);
+    });
+  }
+
+  Status WriteAttentionShapes() {
+    const auto& shapes = rank_.attention_shapes;
+    return Insert("attention_shape", 11, shapes.size(), [&](std::size_t row, RowValues& to) {
+      const AttentionShape& shape = shapes[row];
+      to << static_cast<std::int64_t>(row) + 1 << std::int64_t{shape.library};
+      for (const std::int64_t size : {shape.batch, shape.heads, shape.kv_heads, shape.query_length,
+                                      shape.key_length, shape.head_size, shape.value_head_size})
+        to.KnownOrNull(size);
+      to.KnownOrNull(shape.type).KnownOrNull(shape.causal);
+    });
+  }
+
+  Status WriteAttentions() {
+    const Attentions& calls = rank_.attentions;
+    return Insert("attention", 6, calls.size(), [&](std::size_t row, RowValues& to) {
+      to << calls.start[row];
+      to.Length(calls.start[row], calls.end[row]).Id(calls.thread[row]).Id(calls.shape[row])
+          << std::int64_t{calls.backward[row] != 0 ? 2 : 1};
+      to.KnownOrNull(calls.gradient[row]);
     });
   }
 

@@ -32,12 +32,6 @@ std::string CollapsedName(std::string text) {
   return text;
 }
 
-std::string FrameName(const Rank& rank, std::uint32_t place) {
-  const CodePlace& code = rank.places[place];
-  return fmt::format("{} ({}:{})", rank.string(code.function), ShortFile(rank.string(code.file)),
-                     code.line);
-}
-
 class SpeedscopeFrames {
  public:
   // The number of a frame among all.
@@ -92,7 +86,7 @@ ExportCounts WriteCollapsedStacks(const Run& run, OutputFile& file) {
       for (const auto& [stack, count] : looks) {
         std::string line = title;
         for (const std::uint32_t place : PlacesOfStack(rank, stack))
-          line += ";" + CollapsedName(FrameName(rank, place));
+          line += ";" + CollapsedName(FrameText(rank, place));
         file.Write(fmt::format("{} {}\n", line, count));
         counts.events += static_cast<std::uint64_t>(count);
       }

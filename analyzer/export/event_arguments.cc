@@ -78,7 +78,7 @@ void HostArguments::OfProfiled(std::uint32_t row) {
 
 void HostArguments::OfCollective(std::uint32_t row) {
   const Collectives& calls = rank_.collectives;
-  list_.push_back(Argument::Count("bytes", calls.bytes[row]));
+  if (calls.bytes[row] >= 0) list_.push_back(Argument::Count("bytes", calls.bytes[row]));
   if (calls.peer[row] >= 0) list_.push_back(Argument::Count("peer", calls.peer[row]));
   if (calls.root[row] >= 0) list_.push_back(Argument::Count("root", calls.root[row]));
   if (calls.communicator[row] != kNone) {

@@ -129,11 +129,7 @@ std::uint32_t EventNames::Of(const GpuOps& ops, std::size_t row) {
 }
 
 std::uint32_t EventNames::OfPlace(std::uint32_t place) {
-  return Number(kCode, place, [&] {
-    const CodePlace& code = rank_.places[place];
-    return fmt::format("{} ({}:{})", rank_.string(code.function),
-                       ShortFile(rank_.string(code.file)), code.line);
-  });
+  return Number(kCode, place, [&] { return FrameText(rank_, place); });
 }
 
 }  // namespace traceinject

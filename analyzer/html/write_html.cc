@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "analyzer/common/text.h"
 #include "analyzer/common/units.h"
 #include "analyzer/html/page/document.h"
 #include "analyzer/html/sections/sections.h"
@@ -43,9 +44,10 @@ void WriteTop(const HtmlReport& to) {
   to.out.Leaf("p", FilesText(to.report, false),
               {{"class", "files"}, {"tabindex", "0"}, {"data-tip", FilesText(to.report, true)}});
   const proto::Run& run = to.report.run();
-  std::string text = fmt::format("{}, {}", Plural(run.process_count(), "process", "es"),
-                                 Plural(run.device_count(), "GPU"));
-  if (!to.report.devices().empty()) text += fmt::format(" ({})", to.report.devices(0).name());
+  std::string text = fmt::format(
+      "{}, {}", Plural(run.process_count(), "process", "es"),
+      WithDetail(Plural(run.device_count(), "GPU"),
+                 to.report.devices().empty() ? std::string() : to.report.devices(0).name()));
   if (run.origin_unix_ns() > 0) text += ", recorded " + FormatDate(run.origin_unix_ns());
   if (run.has_window())
     text += fmt::format(", {}{}", FormatTime(run.window().end_ns() - run.window().start_ns()),

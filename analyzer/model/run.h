@@ -222,6 +222,10 @@ struct NvtxRanges {
   std::size_t size() const { return start.size(); }
 };
 
+// Hash of the communicator of all ranks where a trace does not tell communicators: it is one only
+// if all ranks were read and their operations agree.
+inline constexpr std::uint64_t kAssumedWorld = 0x776f726c64;
+
 struct Communicator {
   std::uint64_t hash = 0;  // the same on all its ranks
   TimeNs created = std::numeric_limits<TimeNs>::min();
@@ -256,7 +260,7 @@ struct Collectives {
   std::vector<std::uint32_t> thread;
   std::vector<std::uint32_t> function;      // Rank::strings: AllReduce, ...
   std::vector<std::uint32_t> communicator;  // index into Rank::communicators; kNone: unknown
-  std::vector<std::int64_t> bytes;          // as collective.bytes in run_db.sql
+  std::vector<std::int64_t> bytes;          // as collective.bytes in run_db.sql; -1: unknown
   std::vector<std::int32_t> reduction, peer, root;  // -1: none
   // First row of Rank::plans; kNone: NCCL did not tell. Filled by JoinPlans.
   std::vector<std::uint32_t> plan;
@@ -390,16 +394,19 @@ struct WorkerSamples {
   std::size_t size() const { return time.size(); }
 };
 
-// A line of the program's Python code at which a function stood.
+// A line of the program's Python code at which a function stood; or a function of machine code.
 struct CodePlace {
   std::uint32_t function = kNone, file = kNone;  // Rank::strings; kNone: could not be read
   std::int32_t line = 0, first_line = 0;         // first: of the function; 0: unknown
+  bool is_native = false;                        // machine code: the file is not its source
+  bool is_library = false;                       // of a library, whatever its file is
 };
 
-// A stack of Python: its innermost frame, and the stack of its caller.
+// A stack: its innermost frame, and the stack of its caller.
 struct CodeStack {
   std::uint32_t caller = kNone;  // index into Rank::stacks, before this one; kNone: the outermost
   std::uint32_t place = kNone;   // index into Rank::places
+  std::uint32_t module = kNone;  // Rank::strings: of which its frame is the call; kNone: of none
 };
 
 // As stack_sample.kind in run_db.sql.
@@ -493,7 +500,8 @@ struct Rank {
   TimeNs read_until = kOpen;
 
   // Of a flight recorder (TRACEINJECT_KEEP_LAST): what ended by then was dropped, all that ended
-  // later is here. Empty: nothing was dropped.
+  // later is here. Of another profiler's trace: it began in the middle of the program, and this is
+  // its first launch. Empty: the beginning is here.
   std::optional<TimeNs> kept_from;
   // Correlation ids below this are of calls that began before kept_from.
   std::uint64_t first_kept_call = 0;
@@ -546,8 +554,9 @@ struct Rank {
     return id == kNone ? std::string_view{} : strings[id];
   }
   // Whether an operation without a call may be so because the recording begins or ends between the
-  // two.
+  // two. Without an id nothing says so.
   bool CallIsBeyond(std::uint64_t id) const {
+    if (id == 0) return false;
     if (id < first_kept_call || id > last_stored_call) return true;
     const auto gap =
         std::lower_bound(calls_in_gaps.begin(), calls_in_gaps.end(), id,

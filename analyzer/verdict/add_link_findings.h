@@ -9,7 +9,7 @@
 
 #include "analyzer/metrics/links/rank_link.h"
 #include "analyzer/metrics/report/build_report.h"
-#include "analyzer/verdict/savings.h"
+#include "analyzer/verdict/savings/savings.h"
 
 namespace traceinject {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "analyzer/metrics/report/build_report.h"
-#include "analyzer/verdict/savings.h"
+#include "analyzer/verdict/savings/savings.h"
 
 namespace traceinject {
 

@@ -57,6 +57,18 @@ std::string Unfit(const Savings& savings, const Grounds& grounds) {
   return "";
 }
 
+// Whether there is one window, or so few steps that nothing says how they vary.
+bool IsOneWindow(const Grounds& grounds) {
+  return grounds.source == StepSource::kWindow || grounds.marked > 0;
+}
+
+// What the figures were made of then.
+std::string OfWindow(const Grounds& grounds) {
+  if (grounds.marked == 0) return "Fewer than three steps were found";
+  return fmt::format("Only {} recorded",
+                     grounds.marked == 1 ? "one marked step was" : "two marked steps were");
+}
+
 bool AboveFloor(const CauseSaving& saving, double step_ns) {
   return saving.low_ns >= FloorOf(step_ns);
 }
@@ -78,6 +90,27 @@ void Abstain(Decision& decision, std::string reason) {
   decision.abstained = std::move(reason);
 }
 
+std::string HostWaits(const CauseSaving& waits, const Grounds& grounds) {
+  if (grounds.named_wait)
+    return fmt::format(
+        "The GPU waits {} per step for the host, which launches nothing meanwhile: {} of that time "
+        "is in '{}', and nothing recorded shows what it does there.",
+        Rounded(waits.saved_ns), Percent(grounds.named_wait->share), grounds.named_wait->name);
+  return fmt::format(
+      "The GPU waits {} per step for the host in stretches with nothing recorded. Add NVTX ranges "
+      "around your loader (named 'dataloader') and whatever else runs between steps, and record "
+      "again.",
+      Rounded(waits.saved_ns));
+}
+
+std::string UnknownLaunches(const Grounds& grounds) {
+  return fmt::format(
+      "The GPU idles {} per step before operations that were launched before the trace began, and "
+      "nothing recorded shows why. Record longer, or begin while the GPU has nothing to do "
+      "(torch.cuda.synchronize()).",
+      Rounded(grounds.unknown_ns));
+}
+
 void NothingToSave(Decision& decision, const Savings& savings, const Grounds& grounds) {
   if (grounds.rank_wait_ns >= FloorOf(savings.step_ns)) {
     Abstain(decision, fmt::format("The GPU waits {} per step for other ranks, and no finding "
@@ -90,14 +123,20 @@ void NothingToSave(Decision& decision, const Savings& savings, const Grounds& gr
     decision.confidence = 1;
     return;
   }
+  if (grounds.unknown_ns >= FloorOf(savings.step_ns)) {
+    Abstain(decision, UnknownLaunches(grounds));
+    return;
+  }
   const CauseSaving& largest = savings.causes.front();
   decision.nothing_stands_out = true;
   Abstain(decision,
           fmt::format("For {} of a step the GPU does not compute, but no single cause reliably "
-                      "saves {}; the largest is {} with {} ({} to {}). Record more steps.",
+                      "saves {}; the largest is {} with {}{}. Record more steps.",
                       Percent(1 - grounds.working.sum()), Rounded(FloorOf(savings.step_ns)),
                       TitleOn(largest.label, largest.place), Rounded(largest.saved_ns),
-                      Rounded(largest.low_ns), Rounded(largest.high_ns)));
+                      IsOneWindow(grounds) ? std::string()
+                                           : fmt::format(" ({} to {})", Rounded(largest.low_ns),
+                                                         Rounded(largest.high_ns))));
 }
 
 // Of a cause between ranks.
@@ -165,22 +204,36 @@ void CapConfidence(Decision& decision, const Savings& savings, const Grounds& gr
                       "{}). Mark them with NVTX ranges named 'step <n>'.",
                       Percent(grounds.step_confidence)));
   }
-  if (grounds.source == StepSource::kWindow) {
+  if (IsOneWindow(grounds)) {
     confidence = std::min(confidence, kWindowConfidence);
     decision.caveats.push_back(
-        grounds.in_windows ? "Fewer than three complete steps were found in the selected part of "
-                             "the run: it is analyzed as a whole. Select a longer part, or record "
-                             "three or more steps at a time (TRACEINJECT_WINDOW=every:100:3)."
-                           : "Fewer than three steps were found: the window is analyzed as a "
-                             "whole. Mark steps with NVTX ranges named 'step <n>'.");
+        grounds.marked > 0
+            ? OfWindow(grounds) + ": nothing shows how steps vary. Record three or more."
+        : grounds.in_windows
+            ? "Fewer than three complete steps were found in the selected part of "
+              "the run: it is analyzed as a whole. Select a longer part, or record "
+              "three or more steps at a time (TRACEINJECT_WINDOW=every:100:3)."
+            : "Fewer than three steps were found: the window is analyzed as a "
+              "whole. Mark steps with NVTX ranges named 'step <n>'.");
   }
 }
 
-}  // namespace
+// What lies between regular steps, if it is known what it is, instead of no label.
+void TakeBetween(const Savings& savings, const Grounds& grounds, Decision& decision) {
+  if (savings.between.empty()) return;
+  const CauseSaving& between = savings.between.front().saving;
+  if (TitleOf(between.label) == between.label || between.low_ns < FloorOf(between.step_ns)) return;
+  decision.cause = &between;
+  decision.label = between.label;
+  decision.abstained.clear();
+  decision.nothing_stands_out = decision.unexplained = false;
+  const double second = decision.runner_up == nullptr ? 0 : decision.runner_up->saved_ns;
+  decision.margin = (between.saved_ns - second) / between.step_ns;
+  decision.confidence = Stability(between, savings);
+  CapConfidence(decision, savings, grounds);
+}
 
-double FloorOf(double step_ns) { return std::max(kFloorShare * step_ns, kFloorNs); }
-
-Decision Decide(const Savings& savings, const Grounds& grounds) {
+Decision DecideOnSteps(const Savings& savings, const Grounds& grounds) {
   Decision decision;
   decision.working = grounds.working;
   if (std::string reason = Unfit(savings, grounds); !reason.empty()) {
@@ -203,32 +256,44 @@ Decision Decide(const Savings& savings, const Grounds& grounds) {
   }
   const double second = decision.runner_up == nullptr ? 0 : decision.runner_up->saved_ns;
   decision.margin = (best->saved_ns - second) / savings.step_ns;
-  if (best->label == kHostWaitLabel) {
-    Abstain(decision,
-            fmt::format("The GPU waits {} per step for the host in stretches with nothing "
-                        "recorded. Add NVTX ranges around your loader (named 'dataloader') and "
-                        "whatever else runs between steps, and record again.",
-                        Rounded(best->saved_ns)));
+  if (grounds.unknown_ns > best->saved_ns && grounds.unknown_ns >= FloorOf(savings.step_ns)) {
+    Abstain(decision, UnknownLaunches(grounds));
     return decision;
   }
-  if (grounds.source == StepSource::kWindow &&
+  if (best->label == kHostWaitLabel) {
+    decision.unexplained = true;
+    Abstain(decision, HostWaits(*best, grounds));
+    return decision;
+  }
+  if (IsOneWindow(grounds) &&
       (best->saved_ns < kWindowShare * savings.step_ns || best->saved_ns < kWindowLead * second)) {
-    Abstain(
-        decision,
-        fmt::format("Fewer than three steps were found, and over the whole window no cause "
-                    "stands out: {} {}, {} {}. Mark steps with NVTX ranges named 'step <n>', or "
-                    "record longer.",
-                    TitleOn(best->label, best->place), Rounded(best->saved_ns),
-                    decision.runner_up == nullptr
-                        ? "nothing else"
-                        : TitleOn(decision.runner_up->label, decision.runner_up->place),
-                    Rounded(second)));
+    Abstain(decision,
+            fmt::format("{}, and over {} no cause stands out: {} {}, {} {}. {}", OfWindow(grounds),
+                        grounds.marked > 0 ? "so little time" : "the whole window", best->label,
+                        Rounded(best->saved_ns),
+                        decision.runner_up == nullptr
+                            ? "nothing else"
+                            : TitleOn(decision.runner_up->label, decision.runner_up->place),
+                        Rounded(second),
+                        grounds.marked > 0
+                            ? "Record three or more steps."
+                            : "Mark steps with NVTX ranges named 'step <n>', or record longer."));
     return decision;
   }
   decision.cause = best;
   decision.label = best->label;
   decision.confidence = Stability(*best, savings);
   CapConfidence(decision, savings, grounds);
+  return decision;
+}
+
+}  // namespace
+
+double FloorOf(double step_ns) { return std::max(kFloorShare * step_ns, kFloorNs); }
+
+Decision Decide(const Savings& savings, const Grounds& grounds) {
+  Decision decision = DecideOnSteps(savings, grounds);
+  if (decision.nothing_stands_out || decision.unexplained) TakeBetween(savings, grounds, decision);
   return decision;
 }
 

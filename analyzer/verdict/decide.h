@@ -7,7 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "analyzer/verdict/savings.h"
+#include "analyzer/metrics/places/named_wait.h"
+#include "analyzer/verdict/savings/savings.h"
 #include "analyzer/verdict/working_share.h"
 
 namespace traceinject {
@@ -21,6 +22,7 @@ inline constexpr double kReplayErrorLimit = 0.1;
 struct Grounds {
   StepSource source = StepSource::kWindow;
   double step_confidence = 1;        // that the steps are the steps of the program
+  std::size_t marked = 0;            // one or two steps, all that the program marked; 0: not so
   WorkingShares working;             // of the steps
   double joined_share = 1;           // operations whose launch is known
   double acausal_share = 0;          // of those, started before they were launched
@@ -32,6 +34,10 @@ struct Grounds {
   // replay of them all, and how many of how many clocks could not be aligned.
   double rank_wait_ns = 0, job_replay_error = 0;
   int clocks = 0, unaligned_clocks = 0;
+  // What most of the host time is called that nothing else explains; empty: it has no name.
+  std::optional<NamedWait> named_wait = std::nullopt;
+  // Of a mean step, idle time before operations whose launch was not to be recorded.
+  double unknown_ns = 0;
   std::string distrust;  // why figures that it needs are withheld; empty: they are not
 };
 
@@ -43,6 +49,7 @@ struct Decision {
   double margin = 0;
   std::string abstained;            // inconclusive: why, and what to do
   bool nothing_stands_out = false;  // inconclusive, because no cause saves enough for certain
+  bool unexplained = false;         // inconclusive, because nothing recorded explains the largest
   std::vector<std::string> caveats;
   WorkingShares working;  // of the grounds
 };
@@ -55,8 +62,9 @@ struct Decision {
 // (none left at kReplayErrorLimit; of the job where the cause is between ranks), at most 0.5 for
 // one that cannot explain a tenth of the step, less for records that are missing, clocks of ranks
 // that could not be aligned, a bubble that no replay told (at most 0.6), a margin below 2 % of the
-// step (at most 0.5), a window instead of steps (at most 0.4), communication seen from one rank (at
-// most 0.6), and steps that nobody marked (at most theirs). The result points into `savings`.
+// step (at most 0.5), a window or one or two steps (at most 0.4), communication seen from one rank
+// (at most 0.6), and steps that nobody marked (at most theirs). Where nothing else is found in the
+// steps, what lies between them (Savings::between) is the label. The result points into `savings`.
 Decision Decide(const Savings& savings, const Grounds& grounds);
 
 }  // namespace traceinject

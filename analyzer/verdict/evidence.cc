@@ -79,6 +79,9 @@ class Witness {
     if (decision.label == "allocator") Allocations();
     if (decision.label == "checkpoint") Checkpoints();
     if (decision.label == "gc_pause") Collections();
+    for (const BetweenSteps& between : savings_.between) {
+      if (cause == &between.saving) Say(between.text);
+    }
     if (decision.label == "launch_bound") {
       Launches();
       Computing();
@@ -540,9 +543,9 @@ class Witness {
           TypicalStep());
       return;
     }
-    std::string text =
-        fmt::format("{} steps from {}{}", steps.steps.size(), StepSourceName(steps.source),
-                    steps.pattern.empty() ? "" : " '" + steps.pattern + "'");
+    const std::string text = fmt::format(
+        "{} from {}{}", Plural(static_cast<std::int64_t>(steps.steps.size()), "step"),
+        StepSourceName(steps.source), steps.pattern.empty() ? "" : " '" + steps.pattern + "'");
     for (const StepKind kind : kStepKinds) {
       const auto count = std::count(judged_.kinds.begin(), judged_.kinds.end(), kind);
       if (kind != StepKind::kRegular && count > 0)

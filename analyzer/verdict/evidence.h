@@ -9,7 +9,7 @@
 
 #include "analyzer/model/intervals.h"
 #include "analyzer/verdict/decide.h"
-#include "analyzer/verdict/savings.h"
+#include "analyzer/verdict/savings/savings.h"
 
 namespace traceinject {
 

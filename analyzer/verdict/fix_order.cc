@@ -42,6 +42,15 @@ std::shared_ptr<const std::vector<OpLength>> Both(
   return std::make_shared<const std::vector<OpLength>>(std::move(both));
 }
 
+std::shared_ptr<const Intervals> Both(const std::shared_ptr<const Intervals>& a,
+                                      const std::shared_ptr<const Intervals>& b) {
+  if (a == nullptr || a == b) return b;
+  if (b == nullptr) return a;
+  Intervals both = *a;
+  both.insert(both.end(), b->begin(), b->end());
+  return std::make_shared<const Intervals>(Merge(std::move(both)));
+}
+
 // Without what either is without.
 Scenario Both(const Scenario& a, const Scenario& b) {
   Scenario both = a;
@@ -52,6 +61,7 @@ Scenario Both(const Scenario& a, const Scenario& b) {
   both.upload_rate = std::max(a.upload_rate, b.upload_rate);
   both.recorder_ns = std::max(a.recorder_ns, b.recorder_ns);
   both.lengths = Both(a.lengths, b.lengths);
+  both.gone = Both(a.gone, b.gone);
   return both;
 }
 

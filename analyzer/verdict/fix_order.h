@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/verdict/savings.h"
+#include "analyzer/verdict/savings/savings.h"
 
 namespace traceinject {
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "analyzer/metrics/report/analyze_run.h"
+#include "analyzer/metrics/what_if/replay.h"
 #include "analyzer/verdict/testing/judge_and_write.h"
 #include "analyzer/verdict/testing/simulated_ranks.h"
 #include "analyzer/verdict/testing/simulated_verdict.h"
@@ -42,6 +43,7 @@ TEST(FixOrderTest, WhatTheLoaderLeavesIsNext) {
   loaded.load_ns = 0;
   graph = loaded;
   graph.python_ns = graph.call_ns = 0;
+  graph.pause_ns = kGraphSwitchNs;
   const proto::Verdict verdict = VerdictOn(plan);
   EXPECT_EQ(Labels(verdict), "dataloader launch_bound ");
   ExpectSteps(verdict, {loaded, graph});
@@ -66,7 +68,7 @@ TEST(FixOrderTest, ALoaderAndALossThatIsReadDependOnEachOther) {
   EXPECT_EQ(verdict.label(), "dataloader");
   ASSERT_EQ(verdict.interactions_size(), 1) << verdict.DebugString();
   EXPECT_EQ(verdict.interactions(0),
-            "the order matters: Data loading (dataloader) saves 17.06 ms now, and 0 ns once "
+            "the order matters: Data loading (dataloader) saves 17.86 ms now, and 0 ns once "
             "Host-device synchronization (sync_bound) is gone. "
             "Data loading (dataloader) first, then Host-device synchronization (sync_bound)");
   // Without the reads:

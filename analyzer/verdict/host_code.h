@@ -4,7 +4,7 @@
 
 #include "analyzer/metrics/report/device_figures.h"
 #include "analyzer/verdict/code/code_evidence.h"
-#include "analyzer/verdict/savings.h"
+#include "analyzer/verdict/savings/savings.h"
 
 namespace traceinject {
 

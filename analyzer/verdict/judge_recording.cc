@@ -21,13 +21,20 @@ struct Statement {
   double by_ns = 0;
 };
 
+// As the steps scatter, at least; without an interval what is expected.
+template <typename Message>
+double SavedAtLeast(const Message& message) {
+  return static_cast<double>(message.has_scatter_low_ns() ? message.scatter_low_ns()
+                                                          : message.saved_ns());
+}
+
 std::vector<Statement> StatementsOf(const proto::Verdict& verdict) {
   std::vector<Statement> statements;
   const auto step_ns = static_cast<double>(verdict.step_ns());
   const double floor_ns = FloorOf(step_ns);
-  if (verdict.has_saved_low_ns()) {
+  if (verdict.has_saved_ns()) {
     statements.push_back({fmt::format("that {} exceeds the reporting threshold", TitleOn(verdict)),
-                          static_cast<double>(verdict.saved_low_ns()) - floor_ns});
+                          SavedAtLeast(verdict) - floor_ns});
     if (verdict.has_runner_up() && verdict.has_margin())
       statements.push_back(
           {fmt::format("that {} comes before {}", TitleOn(verdict), TitleOn(verdict.runner_up())),
@@ -35,7 +42,7 @@ std::vector<Statement> StatementsOf(const proto::Verdict& verdict) {
   } else if (verdict.label() == "compute_bound" && verdict.savings_size() > 0) {
     const proto::Saving& largest = verdict.savings(0);
     statements.push_back({fmt::format("that {} is below the reporting threshold", TitleOn(largest)),
-                          floor_ns - static_cast<double>(largest.saved_low_ns())});
+                          floor_ns - SavedAtLeast(largest)});
   }
   return statements;
 }

@@ -15,7 +15,8 @@ Report Named(std::int64_t saved_low, double margin, std::int64_t added_low,
   proto::Verdict& verdict = *report.mutable_verdict();
   verdict.set_label("dataloader");
   verdict.set_step_ns(100 * kMs);
-  verdict.set_saved_low_ns(saved_low);
+  verdict.set_saved_ns(saved_low);
+  verdict.set_scatter_low_ns(saved_low);
   verdict.mutable_runner_up()->set_label("launch_bound");
   verdict.set_margin(margin);
   proto::AbSteps& ab = *report.add_recording_costs()->mutable_ab();
@@ -83,7 +84,7 @@ TEST(JudgeRecordingTest, WithoutALabelTheNextCauseCounts) {
   verdict.set_step_ns(100 * kMs);
   proto::Saving& next = *verdict.add_savings();
   next.set_label("comm_exposed");
-  next.set_saved_low_ns(3 * kMs);
+  next.set_scatter_low_ns(3 * kMs);
   EXPECT_NE(Conclusion(report).find(
                 "Exposed communication (comm_exposed) is below the reporting threshold rests on "
                 "2.000 ms"),

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analyzer/verdict/host_code.h"
+#include "analyzer/verdict/savings/between_steps.h"
 #include "analyzer/verdict/skew_causes.h"
 
 namespace traceinject {
@@ -18,11 +19,22 @@ double Exposed(const DeviceAnalysis& judged) {
                              sum.idle(IdleCause::kCommunication));
 }
 
+// Of a mean step, idle time before operations whose launch was not to be recorded.
+double UnknownIdle(const DeviceAnalysis& judged) {
+  if (!judged.rank->kept_from) return 0;
+  const std::vector<bool> use = StepsOfCause(judged, "");
+  TimeNs unknown = 0;
+  for (std::size_t i = 0; i < use.size(); ++i)
+    unknown += use[i] ? judged.causes.steps[i].idle(IdleCause::kUnknown) : 0;
+  const auto steps = std::count(use.begin(), use.end(), true);
+  return steps == 0 ? 0 : static_cast<double>(unknown) / static_cast<double>(steps);
+}
+
 const DeviceFigures& Critical(const std::deque<DeviceFigures>& judged,
                               const RankFindings& between) {
   const std::vector<const DeviceAnalysis*> late = LateDevices(judged, between);
   const auto rating = [&](const DeviceFigures& device) {
-    return std::tuple(device.steps.source == StepSource::kWindow,
+    return std::tuple(device.steps.few(),
                       std::find(late.begin(), late.end(), &device) == late.end(), Exposed(device));
   };
   return *std::min_element(
@@ -35,7 +47,11 @@ Grounds GroundsOf(const RunAnalysis& analysis, const DeviceAnalysis& judged,
   Grounds grounds;
   grounds.source = judged.steps.source;
   grounds.step_confidence = judged.steps.confidence;
+  if (judged.steps.source != StepSource::kWindow && judged.steps.few())
+    grounds.marked = judged.steps.steps.size();
   grounds.working = WorkingSharesOf(judged);
+  grounds.named_wait = NameHostWait(judged);
+  grounds.unknown_ns = UnknownIdle(judged);
   const auto operations = static_cast<double>(judged.causes.operations);
   const auto joined = static_cast<double>(judged.causes.joined);
   grounds.joined_share = operations > 0 ? joined / operations : 0;
@@ -60,6 +76,18 @@ Grounds GroundsOf(const RunAnalysis& analysis, const DeviceAnalysis& judged,
   return grounds;
 }
 
+// Whether the verdict is about what lies between steps: then figures are those of all steps, and
+// there is no order of fixes.
+bool IsBetweenSteps(Judgement& found) {
+  if (found.savings.between.empty() ||
+      found.decision.cause != &found.savings.between.front().saving)
+    return false;
+  found.savings.step_ns = found.decision.cause->step_ns;
+  const std::vector<bool> used = StepsOfCause(*found.device, found.decision.label);
+  found.savings.steps = static_cast<std::size_t>(std::count(used.begin(), used.end(), true));
+  return true;
+}
+
 }  // namespace
 
 Judgement JudgeRun(const RunAnalysis& analysis, const RankFindings& between) {
@@ -72,7 +100,10 @@ Judgement JudgeRun(const RunAnalysis& analysis, const RankFindings& between) {
   found.device = &device;
   NameHostCode(device, found.savings);
   AddSkewCauses(analysis.devices, device, between, found.savings);
+  if (std::optional<BetweenSteps> steps = JudgeBetween(device))
+    found.savings.between.push_back(*std::move(steps));
   found.decision = Decide(found.savings, GroundsOf(analysis, device, between));
+  if (IsBetweenSteps(found)) return found;
   if (found.decision.cause != nullptr || found.decision.nothing_stands_out)
     found.fixes = FindFixOrder(device, found.savings, found.decision.cause, stop);
   return found;

@@ -6,7 +6,7 @@
 #include "analyzer/verdict/add_rank_findings.h"
 #include "analyzer/verdict/decide.h"
 #include "analyzer/verdict/fix_order.h"
-#include "analyzer/verdict/savings.h"
+#include "analyzer/verdict/savings/savings.h"
 
 namespace traceinject {
 

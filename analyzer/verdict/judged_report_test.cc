@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "analyzer/metrics/report/analyze_run.h"
-#include "analyzer/verdict/savings.h"
+#include "analyzer/verdict/savings/savings.h"
 #include "analyzer/verdict/testing/judge_and_write.h"
 #include "analyzer/verdict/testing/simulated_verdict.h"
 

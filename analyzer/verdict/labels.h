@@ -28,6 +28,8 @@ inline constexpr VerdictLabel kVerdictLabelTable[] = {
     {"allocator", "host", "GPU memory allocation"},
     {"checkpoint", "host", "Checkpointing"},
     {"gc_pause", "host", "Python garbage collection"},
+    {"evaluation", "between", "Evaluation"},
+    {"epoch_end", "between", "Ends of epochs"},
     {"low_precision_unused", "compute", "TF32/BF16 not used"},
     {"inefficient_gemm", "compute", "Inefficient GEMMs"},
     {"unfused_attention", "compute", "Unfused attention"},

@@ -153,6 +153,11 @@ CauseSaving* OwnCauseOf(const proto::RankFinding& finding, const std::deque<Devi
   return nullptr;
 }
 
+bool HasUnevenStages(const proto::Ranks& ranks) {
+  return std::any_of(ranks.findings().begin(), ranks.findings().end(),
+                     [](const auto& finding) { return finding.name() == "pipeline_stages"; });
+}
+
 // Leaves the saving as sure as it was.
 void TakeOff(double ns, CauseSaving& saving) {
   for (double* one : {&saving.saved_ns, &saving.low_ns, &saving.high_ns})
@@ -196,6 +201,8 @@ void AddSkewCauses(const std::deque<DeviceFigures>& judged, const DeviceAnalysis
           std::find_if(std::begin(kLabels), std::end(kLabels),
                        [&](const NamedLabel& one) { return one.name == finding.name(); });
       if (known == std::end(kLabels) || !finding.has_saved_ns()) continue;
+      // What a formula promises of even stages is asked once they are.
+      if (!finding.has_saved_low_ns() && HasUnevenStages(found.ranks)) continue;
       CauseSaving saving = SavingOf(finding, known->label, found, savings);
       if (known->label == "slow_link") not_communication += saving.saved_ns;
       if (CauseSaving* const own = OwnCauseOf(finding, judged, device, found, savings)) {

@@ -16,7 +16,7 @@
 
 #include "analyzer/metrics/report/device_figures.h"
 #include "analyzer/verdict/add_rank_findings.h"
-#include "analyzer/verdict/savings.h"
+#include "analyzer/verdict/savings/savings.h"
 
 namespace traceinject {
 

@@ -191,9 +191,26 @@ TEST_F(ChangedFindingTest, ABubbleIsNoSurerThanItsWaits) {
   pipeline.set_bubble_share(0.1);
   const proto::Verdict verdict = judgement_.verdict();
   EXPECT_EQ(verdict.label(), "pipeline_bubble");
-  EXPECT_EQ(verdict.saved_low_ns(), 2 * kMs);
+  EXPECT_EQ(verdict.scatter_low_ns(), 2 * kMs);
   EXPECT_LE(verdict.confidence(), 0.6);
   EXPECT_EQ(verdict.caveats_size(), 1);
+}
+
+// A formula promises more than evening the stages saves; that is asked first all the same.
+TEST_F(ChangedFindingTest, StagesAreEvenedBeforeBubblesAreCounted) {
+  judgement_.found().ranks.clear_findings();
+  proto::RankFinding& stages = *judgement_.found().ranks.add_findings();
+  stages.set_name("pipeline_stages");
+  stages.set_saved_ns(2 * kMs);
+  stages.set_saved_low_ns(2 * kMs);
+  stages.set_saved_high_ns(2 * kMs);
+  proto::RankFinding& bubble = *judgement_.found().ranks.add_findings();
+  bubble.set_name("pipeline_bubble");
+  bubble.set_saved_ns(4 * kMs);
+  proto::Pipeline& pipeline = *judgement_.found().ranks.mutable_pipeline();
+  pipeline.set_ideal_share(0.2);
+  pipeline.set_bubble_share(0.3);
+  EXPECT_EQ(judgement_.verdict().label(), "imbalance");
 }
 
 TEST_F(ChangedFindingTest, LeversSayWhatToLookAtAndHow) {

@@ -10,7 +10,7 @@
 #include "analyzer/metrics/idle/copies.h"
 #include "analyzer/metrics/idle/gap_causes.h"
 #include "analyzer/verdict/host_code.h"
-#include "analyzer/verdict/savings.h"
+#include "analyzer/verdict/savings/savings.h"
 
 namespace traceinject {
 namespace {

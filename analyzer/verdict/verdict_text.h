@@ -44,6 +44,23 @@ std::string TitleOn(const Message& message) {
   return TitleOn(message.label(), message.place());
 }
 
+// "11.20 ms to 12.90 ms", of what Verdict or Saving says is saved; empty: the interval is not
+// known.
+template <typename Message>
+std::string IntervalText(const Message& message) {
+  if (!message.has_saved_low_ns()) return {};
+  return fmt::format("{} to {}", FormatTime(message.saved_low_ns()),
+                     FormatTime(message.saved_high_ns()));
+}
+
+// "11.95 ms (95 % interval 11.20 ms to 12.90 ms)".
+inline std::string SavedText(const proto::Verdict& verdict) {
+  std::string text = FormatTime(verdict.saved_ns());
+  if (const std::string interval = IntervalText(verdict); !interval.empty())
+    text += fmt::format(" (95 % interval {})", interval);
+  return text;
+}
+
 // "without it, the mean step of 72.91 ms would take 34.63 ms: saves 37.08 ms (95 % interval 35.13
 // ms to 38.67 ms), 50.9 %"; why there is no saving.
 inline std::string SavingSentence(const proto::Verdict& verdict) {
@@ -51,11 +68,7 @@ inline std::string SavingSentence(const proto::Verdict& verdict) {
   if (verdict.has_saved_ns()) {
     std::string text = fmt::format("without it, the {} of {} would take {}: saves {}", what,
                                    FormatTime(verdict.step_ns()), FormatTime(verdict.new_step_ns()),
-                                   FormatTime(verdict.saved_ns()));
-    // One window has no interval.
-    if (verdict.saved_high_ns() > verdict.saved_low_ns())
-      text += fmt::format(" (95 % interval {} to {})", FormatTime(verdict.saved_low_ns()),
-                          FormatTime(verdict.saved_high_ns()));
+                                   SavedText(verdict));
     text += ", " + FormatShare(verdict.saved_ns(), verdict.step_ns());
     // Else the figures add up without it.
     if (verdict.recording_ns() * 1000 > verdict.step_ns())

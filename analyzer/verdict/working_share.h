@@ -3,7 +3,7 @@
 // takes.
 #pragma once
 
-#include "analyzer/verdict/savings.h"
+#include "analyzer/verdict/savings/savings.h"
 
 namespace traceinject {
 

@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <set>
 #include <string>
+#include <type_traits>
 #include <vector>
 
+#include "analyzer/common/units.h"
 #include "analyzer/common/whole.h"
 #include "analyzer/verdict/add_link_findings.h"
 #include "analyzer/verdict/add_small_kernels.h"
@@ -20,18 +22,43 @@
 #include "analyzer/verdict/lever_values.h"
 #include "analyzer/verdict/levers.h"
 #include "analyzer/verdict/new_utilisation.h"
+#include "analyzer/verdict/savings/model_error.h"
 #include "analyzer/verdict/skew_causes.h"
 
 namespace traceinject {
 namespace {
 
-void SavingOf(const CauseSaving& from, proto::Saving& to) {
+// One window, or one or two steps, say nothing about how much it may be.
+template <typename Message>
+void IntervalOf(const CauseSaving& from, const Steps& steps, Message& to) {
+  if (steps.few()) return;
+  const StatedInterval stated = StatedIntervalOf(from);
+  to.set_saved_low_ns(Whole(stated.low_ns));
+  to.set_saved_high_ns(Whole(stated.high_ns));
+  to.set_scatter_low_ns(Whole(from.low_ns));
+  if constexpr (std::is_same_v<Message, proto::Verdict>) {
+    to.set_scatter_high_ns(Whole(from.high_ns));
+    to.set_error_cases(stated.cases);
+  }
+}
+
+void SavingOf(const CauseSaving& from, const Steps& steps, proto::Saving& to) {
   to.set_label(std::string(from.label));
   to.set_title(std::string(TitleOf(from.label)));
   to.set_place(from.place);
   to.set_saved_ns(Whole(from.saved_ns));
-  to.set_saved_low_ns(Whole(from.low_ns));
-  to.set_saved_high_ns(Whole(from.high_ns));
+  IntervalOf(from, steps, to);
+}
+
+void BetweenOf(const BetweenSteps& from, proto::BetweenSteps& to) {
+  to.set_label(std::string(from.label));
+  to.set_title(std::string(TitleOf(from.label)));
+  to.set_ns(from.ns);
+  to.set_share(from.share);
+  to.set_all_share(from.all_share);
+  to.set_times(from.times);
+  to.set_text(from.text);
+  to.set_place(from.place);
 }
 
 void EvidenceOf(const EvidenceLine& line, const DeviceAnalysis& judged, TimeNs origin,
@@ -143,17 +170,18 @@ void VerdictOf(const Judgement& judgement, const proto::Ranks& between, TimeNs o
   to.set_abstained(decision.abstained);
   if (decision.cause != nullptr) {
     to.set_saved_ns(Whole(decision.cause->saved_ns));
-    to.set_saved_low_ns(Whole(decision.cause->low_ns));
-    to.set_saved_high_ns(Whole(decision.cause->high_ns));
+    IntervalOf(*decision.cause, judged.steps, to);
     to.set_new_step_ns(to.step_ns() - to.recording_ns() - to.saved_ns());
     to.set_margin(decision.margin);
     if (decision.cause->finding != nullptr) to.set_replay_error(between.replay_error());
     to.set_place(decision.cause->place);
   }
-  if (decision.runner_up != nullptr) SavingOf(*decision.runner_up, *to.mutable_runner_up());
+  if (decision.runner_up != nullptr)
+    SavingOf(*decision.runner_up, judged.steps, *to.mutable_runner_up());
   for (const CauseSaving& saving : savings.causes) {
-    if (Whole(saving.saved_ns) != 0) SavingOf(saving, *to.add_savings());
+    if (Whole(saving.saved_ns) != 0) SavingOf(saving, judged.steps, *to.add_savings());
   }
+  for (const BetweenSteps& steps : savings.between) BetweenOf(steps, *to.mutable_between());
   for (const std::string& caveat : decision.caveats) to.add_caveats(caveat);
   for (const EvidenceLine& line : EvidenceFor(judged, savings, decision))
     EvidenceOf(line, judged, origin, *to.add_evidence());
@@ -220,6 +248,7 @@ void ClearVerdictFigures(proto::Verdict& verdict) {
   verdict.clear_evidence();
   verdict.clear_code();
   verdict.clear_code_of_ns();
+  verdict.clear_between();
   verdict.clear_runner_up();
   verdict.clear_fix_order();
   verdict.clear_interactions();
@@ -232,6 +261,16 @@ void ClearVerdictFigures(proto::Verdict& verdict) {
   verdict.clear_recording_measured();
   verdict.clear_replay_error();
   verdict.clear_replay_check();
+}
+
+// Of a verdict that there is none of because of them.
+void SayHostWaits(const DeviceFigures& device, proto::Verdict& to) {
+  for (const HostWait& wait : device.host_waits) {
+    const std::string place = PlaceText(*device.rank, wait.place);
+    to.add_evidence()->set_text(fmt::format("unrecorded host activity, {}: {} in all steps{}",
+                                            HostWaitReasonName(wait.reason), FormatTime(wait.ns),
+                                            place.empty() ? "" : ", mostly at " + place));
+  }
 }
 
 void NoWorkOf(proto::Verdict& to) {
@@ -263,6 +302,7 @@ void WriteVerdict(const RunAnalysis& analysis, const Judgement& judgement,
   const proto::DeviceReport& device = ReportOn(*judgement.device, report);
   VerdictOf(judgement, between, analysis.origin_ns(), verdict);
   AddCodeEvidence(*judgement.device, decision.label, verdict);
+  if (decision.unexplained) SayHostWaits(*judgement.device, verdict);
   AddCodeLevers(analysis.run->base_ns + judgement.device->rank->start, verdict);
   FixesOf(judgement.fixes, verdict);
   if (!decision.abstained.empty() || !IsPlayed(between)) SayBetweenRanks(between, verdict);

@@ -38,6 +38,7 @@ enum class EventType : std::uint16_t {
   kAttention,
   kAllocatorSample,
   kStack,
+  kNativeStack,
 };
 
 // An NVTX domain or registered string: what the handles given to programs point to. Never freed;
@@ -184,7 +185,8 @@ static_assert(sizeof(NcclOperationEvent) % 8 == 0);
 // A frame of Python's, and what tells its code object from a later one at the same address.
 struct StackEventFrame {
   std::uint64_t code;
-  std::int32_t offset;  // of the instruction, in bytes
+  std::uint64_t first_local;  // address of its first argument
+  std::int32_t offset;        // of the instruction, in bytes
   std::uint32_t check;
 };
 // kStack: the thread's own stack at a call, the innermost frame first.
@@ -199,6 +201,21 @@ struct StackEvent {
   }
 };
 static_assert(sizeof(StackEvent) % 8 == 0 && sizeof(StackEventFrame) % 8 == 0);
+
+// kNativeStack: where a thread stood in its code at a call, to be unwound later: the registers that
+// calls preserve, and its stack as it was, from the stack pointer on.
+struct NativeStackEvent {
+  static constexpr std::size_t kRegisters = 8;  // kCopiedRegisters has which
+
+  EventHeader header;  // flags: stack_sample.kind
+  std::int64_t end_ns;
+  std::uint64_t registers[kRegisters];
+  std::uint64_t bytes;  // that follow
+
+  const char* stack() const { return reinterpret_cast<const char*>(this + 1); }
+  char* stack() { return reinterpret_cast<char*>(this + 1); }
+};
+static_assert(sizeof(NativeStackEvent) % 8 == 0);
 
 inline constexpr std::size_t kMaxNvtxText =
     1024;  // bytes of a message; longer ones are clipped and counted

@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "injector/base/linker_symbol.h"
+#include "injector/base/ring.h"
 
 namespace traceinject {
 namespace {
@@ -208,6 +209,8 @@ void RealSymbol::Keep(std::uintptr_t begin, std::uintptr_t end, void* symbol) {
   known.begin = begin;
   known.bytes = end - begin;
   known.symbol.store(symbol, std::memory_order_release);
+  g_new_callers.count.fetch_add(1, std::memory_order_relaxed);
+  if (g_new_callers.are_wanted.load(std::memory_order_relaxed)) g_wake.Post();
 }
 
 }  // namespace traceinject

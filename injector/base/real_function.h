@@ -21,6 +21,14 @@
 
 namespace traceinject {
 
+// Code that calls a wrapped function for the first time may be of an object that was just loaded,
+// and will be gone soon.
+struct NewCallers {
+  std::atomic<bool> are_wanted{false};  // the writer is woken for them
+  std::atomic<unsigned> count{0};
+};
+inline constinit NewCallers g_new_callers{};
+
 // What is known of one function: all zero at first, so that it takes no room in the file.
 class RealSymbol {
  public:

@@ -50,6 +50,11 @@ class Ring {
     reserved_ = written + padding + size;
     return data() + (written + padding) % kBytes;
   }
+  // Producer: whether so much is free that a large event leaves enough for others. O(1).
+  bool IsHalfEmpty() {
+    read_seen_ = read_.load(std::memory_order_acquire);
+    return written_.load(std::memory_order_relaxed) - read_seen_ <= kBytes / 2;
+  }
   // Producer: brings what the next event will be written to into the cache, while the program's
   // call that it tells of still runs. A launch that follows would wait for these lines: its
   // doorbell is a store, too, and stores take effect in their order.

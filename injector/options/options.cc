@@ -175,8 +175,7 @@ constexpr OptionRow kOptions[] = {
     {{"TRACEINJECT_STACKS_HZ", "100",
       "samples per second of each thread's Python stack (CPython 3.8 to 3.14), read from memory "
       "without Python's lock; also records the stacks of CUDA calls that wait and of some "
-      "launches. "
-      "0: none of these"},
+      "launches, in programs without Python those of machine code. 0: none of these"},
      "0 to 1000",
      Integer<&Options::stacks_hz, 0, 1000>},
     {{"TRACEINJECT_MAX_SIZE", "4G",

@@ -27,6 +27,8 @@ void EventDecoder::Drain(const std::function<void()>& look) {
           DecodeGemm(tid, reinterpret_cast<const GemmEvent&>(event));
         } else if (type == EventType::kStack) {
           DecodeStack(tid, reinterpret_cast<const StackEvent&>(event));
+        } else if (type == EventType::kNativeStack) {
+          DecodeStack(tid, reinterpret_cast<const NativeStackEvent&>(event));
         } else if (PythonDecoder::Decodes(type)) {
           python_.Decode(tid, reinterpret_cast<const PythonEvent&>(event));
         } else if (NcclDecoder::Decodes(type)) {
@@ -47,7 +49,8 @@ void EventDecoder::DecodeSync(int tid, const SyncEvent& event) {
        event.has_stream != 0 ? dictionary_->Stream(event.device, event.context, event.stream) : 0});
 }
 
-void EventDecoder::DecodeStack(int tid, const StackEvent& event) {
+template <typename Event>
+void EventDecoder::DecodeStack(int tid, const Event& event) {
   if (stacks_ == nullptr) return g_counters.AddLost(Health::kStackSeen, Health::kStackDropped);
   stacks_->Decode(tid, event, dictionary_);
 }

@@ -34,7 +34,8 @@ class EventDecoder {
  private:
   void DecodeSync(int tid, const SyncEvent& event);
   void DecodeGemm(int tid, const GemmEvent& event);
-  void DecodeStack(int tid, const StackEvent& event);
+  template <typename Event>
+  void DecodeStack(int tid, const Event& event);
 
   std::int64_t base_ns_;
   Dictionary* dictionary_;

@@ -344,6 +344,7 @@ int Writer::DrainCupti() {
 }
 
 int Writer::DrainQueues() {
+  if (stack_sampler_ != nullptr) stack_sampler_->LookAtCallers();
   const int gpu_records = DrainCupti();
   event_decoder_.Drain([this] { StoreIfMany(); });
   return gpu_records;
@@ -355,7 +356,7 @@ int Writer::DrainQueues() {
 void Writer::StoreIfMany() {
   if (!file_.is_open() || gave_up_ || EventRows(batch_) < rows_per_transaction_) return;
   stall_watch_.Look();
-  if (stack_sampler_ != nullptr) stack_sampler_->JoinCalls(batch_);
+  if (stack_sampler_ != nullptr) stack_sampler_->JoinCalls(batch_, &dictionary_);
   AddHealth();
   Store(false);
 }
@@ -428,7 +429,7 @@ void Writer::TellSampler() {
 void Writer::TakeSamples(bool everything) {
   if (stack_sampler_ != nullptr) {
     stack_sampler_->Take(&dictionary_, &batch_);
-    stack_sampler_->JoinCalls(batch_);
+    stack_sampler_->JoinCalls(batch_, &dictionary_);
     stack_sampler_->SettleCalls(NowNs() - base_ns_, everything, &batch_);
   }
   if (sampler_ == nullptr) return;

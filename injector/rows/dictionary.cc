@@ -230,11 +230,13 @@ std::uint32_t Dictionary::CodePlace(std::string_view function, std::string_view 
       flush_);
 }
 
-std::uint32_t Dictionary::Stack(std::uint32_t parent, std::uint32_t place) {
+std::uint32_t Dictionary::Stack(std::uint32_t parent, std::uint32_t place,
+                                std::string_view module) {
+  const std::uint32_t module_id = module.empty() ? 0 : String(module);
   return stacks_.Id(
-      {parent, place},
+      {parent, place, module_id},
       [&](std::uint32_t id) {
-        batch_->stacks.push_back({id, parent, place});
+        batch_->stacks.push_back({id, parent, place, module_id});
       },
       flush_);
 }

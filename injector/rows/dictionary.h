@@ -182,7 +182,7 @@ class Dictionary {
   std::uint32_t CodePlace(std::string_view function, std::string_view file, std::int64_t line,
                           std::int64_t first_line);
   // A frame and its caller's stack; `parent` 0: the outermost one.
-  std::uint32_t Stack(std::uint32_t parent, std::uint32_t place);
+  std::uint32_t Stack(std::uint32_t parent, std::uint32_t place, std::string_view module = {});
 
   std::uint32_t Event(std::uint64_t handle) {
     return events_.Id(
@@ -235,7 +235,7 @@ class Dictionary {
   IntegerIdMap<11> gemm_shapes_;
   IntegerIdMap<10> attention_shapes_;
   IntegerIdMap<4> code_places_;
-  IntegerIdMap<2> stacks_;
+  IntegerIdMap<3> stacks_;
   IntegerIdMap<1> events_;
 };
 

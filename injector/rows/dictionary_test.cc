@@ -61,11 +61,12 @@ TEST(DictionaryTest, AStackIsATree) {
   const std::uint32_t inner = dictionary.Stack(outer, place);
   EXPECT_EQ(dictionary.Stack(outer, dictionary.CodePlace("f", "a.py", 3, 2)), inner);
   EXPECT_NE(dictionary.Stack(inner, place), inner) << "it calls itself";
+  EXPECT_NE(dictionary.Stack(outer, place, "Net.fc"), inner);
   EXPECT_NE(dictionary.CodePlace("f", "a.py", 4, 2), place);
-  ASSERT_EQ(batch.stacks.size(), 3U);
+  ASSERT_EQ(batch.stacks.size(), 4U);
   EXPECT_EQ(batch.stacks[1].parent, outer);
   EXPECT_EQ(batch.code_places.size(), 3U);
-  EXPECT_EQ(batch.strings.size(), 3U);
+  EXPECT_EQ(batch.strings.size(), 4U);
 }
 
 class DroppedRowsTest : public testing::Test {

@@ -108,6 +108,7 @@ struct CodePlaceRow {
 };
 struct StackRow {
   std::uint32_t id, parent, place;
+  std::uint32_t module;  // string id; 0: none
 };
 
 struct WorkerRow {

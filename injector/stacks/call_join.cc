@@ -4,11 +4,22 @@
 #include <algorithm>
 #include <tuple>
 
+#include "injector/stacks/stack_sampler.h"
+
 namespace traceinject {
 
 void CallJoin::Add(const StackSampleRow& row, std::int64_t end) {
-  waiting_.push_back({row, end, INT64_MAX});
+  waiting_.push_back({row, end, INT64_MAX, 0});
   is_sorted_ = false;
+}
+
+// Of a launch any of the calls, with equal chances (reservoir sampling).
+bool CallJoin::IsTheOne(const Waiting& stack, const ApiRow& call) {
+  if (stack.row.kind != StackSampler::kLaunch) return call.start < stack.call_start;
+  random_ ^= random_ << 13;
+  random_ ^= random_ >> 17;
+  random_ ^= random_ << 5;
+  return random_ % stack.calls == 0;
 }
 
 void CallJoin::Match(const std::vector<ApiRow>& calls) {
@@ -25,9 +36,9 @@ void CallJoin::Match(const std::vector<ApiRow>& calls) {
     });
     if (found == waiting_.begin()) continue;
     --found;
-    if (found->row.thread != call.thread || call.start > found->end ||
-        call.start >= found->call_start)
-      continue;
+    if (found->row.thread != call.thread || call.start > found->end) continue;
+    ++found->calls;
+    if (!IsTheOne(*found, call)) continue;
     found->call_start = call.start;
     found->row.has_correlation = true;
     found->row.correlation = call.correlation;

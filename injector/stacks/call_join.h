@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Leads a stack that a wrapper took to the call that it was taken at: CUPTI tells of the call
-// later, and under a number that the wrapper does not know. It is the first call of the thread that
-// began inside the wrapper's.
+// later, and under a number that the wrapper does not know. It is a call of the thread that began
+// inside the wrapper's: of a wait the first one. What launches makes several, such as a product
+// that clears its workspace first: each is the one as often as the others.
 #pragma once
 
 #include <cstddef>
@@ -30,10 +31,14 @@ class CallJoin {
     StackSampleRow row;
     std::int64_t end;
     std::int64_t call_start;  // of the one that it found
+    std::uint32_t calls = 0;  // that it could have been
   };
+
+  bool IsTheOne(const Waiting& stack, const ApiRow& call);
 
   std::vector<Waiting> waiting_;
   bool is_sorted_ = true;
+  std::uint32_t random_ = 2463534242;
 };
 
 }  // namespace traceinject

@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+
+#include "injector/stacks/stack_sampler.h"
+
 namespace traceinject {
 namespace {
 
@@ -24,6 +28,26 @@ TEST(CallJoinTest, TheFirstCallOfTheThreadInsideIsTheOne) {
   ASSERT_EQ(rows.size(), 1U);
   EXPECT_EQ(rows[0].time, 100);
   EXPECT_EQ(rows[0].correlation, 6U);
+}
+
+// Kernels of a library's call: each gets its share of the stacks.
+TEST(CallJoinTest, EachCallOfALaunchIsTheOneAsOftenAsOthers) {
+  CallJoin join;
+  std::vector<StackSampleRow> rows;
+  constexpr int kStacks = 3000;
+  for (int i = 0; i < kStacks; ++i) {
+    const std::int64_t start = 1000 * i;
+    StackSampleRow row = StackAt(start, 1);
+    row.kind = StackSampler::kLaunch;
+    join.Add(row, start + 100);
+    join.Match(
+        {{start + 10, 1, 1, 1, 1, 0}, {start + 20, 1, 1, 1, 2, 0}, {start + 30, 1, 1, 1, 3, 0}});
+    join.Settle(start + 100, false, &rows);
+  }
+  std::map<std::uint64_t, int> counts;
+  for (const StackSampleRow& row : rows) ++counts[row.correlation];
+  ASSERT_EQ(counts.size(), 3U);
+  for (const auto& [correlation, count] : counts) EXPECT_NEAR(count, kStacks / 3, 100);
 }
 
 TEST(CallJoinTest, WhatFindsNoneIsKeptForAWhile) {

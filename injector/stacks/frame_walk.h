@@ -20,6 +20,7 @@ namespace traceinject {
 struct ChainFrame {
   std::uint64_t address, previous, code;
   std::int64_t instruction;
+  std::uint64_t first_local;
   bool is_python;
   bool may_run;   // not one that ended, or has not begun
   bool is_entry;  // C code called it, or it stands for C code that called the one before it
@@ -29,7 +30,7 @@ struct ChainFrame {
 inline ChainFrame DecodeFrame(const PythonLayout& layout, std::uint64_t address,
                               const char* frame) {
   constexpr std::uint8_t kOwnedByGenerator = 1, kOwnedByC = 3;
-  ChainFrame words{address, 0, 0, 0, true, true, true, true};
+  ChainFrame words{address, 0, 0, 0, 0, true, true, true, true};
   const auto byte = [&](std::uint32_t offset) { return static_cast<std::uint8_t>(frame[offset]); };
   std::memcpy(&words.code, frame + layout.frame_code, 8);
   words.code &= ~layout.code_tags;
@@ -119,7 +120,7 @@ ChainEnd ReadChain(const PythonLayout& layout, Blocks* blocks, const ChainTop& t
     if (*count == most) return ChainEnd::kCut;
     if (!IsPlausibleAddress(frame) || !blocks->Read(frame, bytes.data(), size))
       return ChainEnd::kLost;
-    const ChainFrame read = DecodeFrame(layout, frame, bytes.data());
+    ChainFrame read = DecodeFrame(layout, frame, bytes.data());
     if (may_skip && !read.may_run && read.previous != 0) {
       may_skip = false;
       frame = read.previous;
@@ -129,6 +130,7 @@ ChainEnd ReadChain(const PythonLayout& layout, Blocks* blocks, const ChainTop& t
     if (!IsPlausibleFrame(layout, read)) return ChainEnd::kLost;
     if (!is_checked && read.is_entry && read.previous != top.caller) return ChainEnd::kLost;
     is_checked |= read.is_entry;
+    if (read.is_python) blocks->Read(frame + layout.frame_first_local, &read.first_local);
     chain[(*count)++] = read;
     frame = read.previous;
   }

@@ -40,11 +40,13 @@ std::optional<MappedFile> ParseMapsLine(std::string_view line) {
   if (!ParseHex(TakeField(&line, '-'), &mapped.start) ||
       !ParseHex(TakeField(&line, ' '), &mapped.end))
     return std::nullopt;
-  TakeField(&line, ' ');  // permissions
-  TakeField(&line, ' ');  // offset
+  mapped.is_code = TakeField(&line, ' ').find('x') != std::string_view::npos;
+  if (!ParseHex(TakeField(&line, ' '), &mapped.offset)) return std::nullopt;
   const std::string_view rest = line;
   const std::string_view device = TakeField(&line, ' '), inode = TakeField(&line, ' ');
-  if (inode != "0") mapped.file = rest.substr(0, device.size() + 1 + inode.size());
+  if (inode == "0") return mapped;
+  mapped.file = rest.substr(0, device.size() + 1 + inode.size());
+  mapped.path = line.substr(std::min(line.find_first_not_of(' '), line.size()));
   return mapped;
 }
 

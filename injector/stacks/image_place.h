@@ -15,7 +15,10 @@ namespace traceinject {
 // A file that is mapped into a process: a line of /proc/PID/maps (proc(5)).
 struct MappedFile {
   std::uint64_t start = 0, end = 0;
-  std::string_view file;  // device and inode; empty: no file
+  bool is_code = false;
+  std::uint64_t offset = 0;  // in the file
+  std::string_view file;     // device and inode; empty: no file
+  std::string_view path;
 };
 std::optional<MappedFile> ParseMapsLine(std::string_view line);
 

@@ -10,6 +10,7 @@
 #include "injector/base/ring.h"
 #include "injector/base/state.h"
 #include "injector/stacks/code_object.h"
+#include "injector/stacks/stack_copy.h"
 #include "injector/stacks/stack_sampler.h"
 
 namespace traceinject {
@@ -64,13 +65,18 @@ bool ReadOwnFrames(const OwnStacks& own, OwnFrames* to) {
   to->is_cut = end == ChainEnd::kCut;
   for (std::size_t i = 0; i < count; ++i) {
     if (!chain[i].is_python) continue;
-    to->frames[to->count++] = {
-        chain[i].code, static_cast<std::int32_t>(OffsetOfInstruction(own.layout, chain[i])), 0};
+    to->frames[to->count++] = {chain[i].code, chain[i].first_local,
+                               static_cast<std::int32_t>(OffsetOfInstruction(own.layout, chain[i])),
+                               0};
   }
   return CheckCodes(own.layout, memory, to);
 }
 
 void EmitOwnStack(int kind, std::int64_t start_ns, std::int64_t end_ns) {
+  if (g_takes_native_stacks.load(std::memory_order_relaxed)) {
+    if (Recording()) EmitStackCopy(kind, start_ns, end_ns);
+    return;
+  }
   const OwnStacks* own = g_own_stacks.load(std::memory_order_acquire);
   if (own == nullptr || !Recording() || !own->symbols.IsAlive()) return;
   OwnFrames frames;
@@ -102,7 +108,8 @@ void NoteOwnWait(std::int64_t start_ns, std::int64_t end_ns) {
 }
 
 bool LaunchTurn::Begin() {
-  if (Delivers(Source::kStacks) && g_own_stacks.load(std::memory_order_relaxed) != nullptr)
+  if (Delivers(Source::kStacks) && (g_own_stacks.load(std::memory_order_relaxed) != nullptr ||
+                                    g_takes_native_stacks.load(std::memory_order_relaxed)))
     return true;
   constexpr int kLaterLook = 256;
   left_ = span_ = kLaterLook;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The calling thread's own Python stack, at calls that a wrapper sees: exact, since a thread that
-// is in C cannot change its frames. It goes into the thread's ring as addresses; names are looked
-// up by the writer. No lock of the interpreter, no allocation, and a share of the thread's time
-// that is bounded: kOwnShare of it for calls that wait, and as much for launches.
+// The calling thread's own stack, at calls that a wrapper sees: exact, since a thread that is in
+// such a call cannot change its frames. Of Python it goes into the thread's ring as addresses; in
+// processes without, the stack of machine code goes there as a copy (stack_copy.h). Names are
+// looked up by the writer. No lock of the interpreter, no allocation, and a share of the thread's
+// time that is bounded: kOwnShare of it for calls that wait, and as much for launches.
 #pragma once
 
 #include <atomic>
@@ -20,6 +21,9 @@ struct OwnStacks {
   PythonLayout layout;
 };
 inline constinit std::atomic<const OwnStacks*> g_own_stacks{nullptr};
+
+// Whether stacks of machine code are taken: once it is known that the process runs no Python.
+inline constinit std::atomic<bool> g_takes_native_stacks{false};
 
 // What a thread may spend: one part in so many of its time.
 inline constexpr std::int64_t kOwnShare = 1000;

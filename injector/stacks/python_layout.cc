@@ -22,6 +22,7 @@ PythonLayout LayoutBefore3_11(int minor) {
   layout.frame_previous = 24;
   layout.frame_instruction = minor < 10 ? 104 : 96;
   layout.frame_state = minor < 10 ? 116 : 108;
+  layout.frame_first_local = minor < 10 ? 360 : 352;
   layout.code_file = 104;
   layout.code_name = 112;
   layout.code_first_line = 40;
@@ -49,6 +50,8 @@ PythonLayout LayoutOf3_11() {
   layout.frame_instruction = 56;
   layout.frame_owner = 69;
   layout.frame_entry = 68;
+  layout.frame_first_local = 72;
+  layout.type_keys = 872;
   layout.code_file = 112;
   layout.code_name = 128;
   layout.code_first_line = 72;
@@ -71,6 +74,7 @@ PythonLayout LayoutOf3_12() {
   layout.frame_previous = 8;
   layout.frame_owner = 70;
   layout.frame_entry = PythonLayout::kNone;
+  layout.type_keys = 880;
   layout.last_owner = 3;
   layout.code_first_line = 68;
   layout.code_instructions = 192;
@@ -109,15 +113,15 @@ bool ArePlausible(const PythonLayout& layout, std::uint64_t frame_size) {
   const auto is_small = [](std::uint32_t offset, std::uint32_t most) { return offset <= most; };
   return frame_size <= kLongestFrame && is_small(layout.frame_code, 128) &&
          is_small(layout.frame_previous, 128) && is_small(layout.frame_instruction, 128) &&
-         is_small(layout.frame_owner, 128) && is_small(layout.thread_next, 64) &&
-         is_small(layout.thread_interpreter, 64) && is_small(layout.thread_frame, 512) &&
-         is_small(layout.thread_id, 1024) && is_small(layout.native_thread_id, 1024) &&
-         is_small(layout.code_instructions, 1024) && is_small(layout.code_file, 512) &&
-         is_small(layout.code_name, 512) && is_small(layout.code_lines, 512) &&
-         is_small(layout.code_first_line, 512) && is_small(layout.object_type, 32) &&
-         is_small(layout.text_ascii, 128) && is_small(layout.text_state, 64) &&
-         is_small(layout.text_length, 64) && is_small(layout.bytes_data, 64) &&
-         is_small(layout.size, 64);
+         is_small(layout.frame_owner, 128) && is_small(layout.frame_first_local, 128) &&
+         is_small(layout.thread_next, 64) && is_small(layout.thread_interpreter, 64) &&
+         is_small(layout.thread_frame, 512) && is_small(layout.thread_id, 1024) &&
+         is_small(layout.native_thread_id, 1024) && is_small(layout.code_instructions, 1024) &&
+         is_small(layout.code_file, 512) && is_small(layout.code_name, 512) &&
+         is_small(layout.code_lines, 512) && is_small(layout.code_first_line, 512) &&
+         is_small(layout.object_type, 32) && is_small(layout.text_ascii, 128) &&
+         is_small(layout.text_state, 64) && is_small(layout.text_length, 64) &&
+         is_small(layout.bytes_data, 64) && is_small(layout.size, 64);
 }
 
 }  // namespace
@@ -183,6 +187,7 @@ std::optional<PythonLayout> LayoutOfRuntime(const ProcessMemory& memory, std::ui
   layout.frame_previous = offset(at.frame + 1);
   layout.frame_code = offset(at.frame + 2);
   layout.frame_instruction = offset(at.frame + 3);
+  layout.frame_first_local = offset(at.frame + 4);
   layout.frame_owner = offset(at.frame + 5);
   layout.last_owner = minor >= 14 ? 4 : 3;  // 3.14: the interpreter's own, and the C stack's
   if (minor >= 14) layout.code_tags = 7;
@@ -198,6 +203,12 @@ std::optional<PythonLayout> LayoutOfRuntime(const ProcessMemory& memory, std::ui
   layout.text_length = offset(at.text + 2);
   layout.text_ascii = offset(at.text + 3);
   layout.text_wide = layout.text_ascii + 16;  // the cached UTF-8 and its length come first
+  if (free_threaded || minor >= 14) {
+    layout.type_name = PythonLayout::kNone;  // attributes are kept otherwise
+  } else {
+    layout.type_keys = 880;
+    layout.values_begin = 8;
+  }
   if (free_threaded) layout.text_kind_shift = 8;
   if (minor >= 14) layout.text_kind_shift = 16;
   if (!ArePlausible(layout, told[at.frame])) {

@@ -35,11 +35,12 @@ struct PythonLayout {
   std::uint32_t cframe_frame = kNone, cframe_previous = kNone;
   // _PyInterpreterFrame; before 3.11 PyFrameObject
   std::uint32_t frame_code = 0, frame_previous = 0, frame_instruction = 0;
-  std::uint32_t frame_owner = kNone;  // a byte, since 3.11
-  std::uint32_t frame_state = kNone;  // a byte, before 3.11: f_executing, in 3.10 f_state
-  std::uint32_t frame_entry = kNone;  // a byte, 3.11: C code began here (is_entry)
-  std::uint8_t last_owner = 2;        // of those that frame_owner can tell
-  std::uint64_t code_tags = 0;        // bits of frame_code that are no address
+  std::uint32_t frame_owner = kNone;    // a byte, since 3.11
+  std::uint32_t frame_state = kNone;    // a byte, before 3.11: f_executing, in 3.10 f_state
+  std::uint32_t frame_entry = kNone;    // a byte, 3.11: C code began here (is_entry)
+  std::uint32_t frame_first_local = 0;  // its first argument, if it has one
+  std::uint8_t last_owner = 2;          // of those that frame_owner can tell
+  std::uint64_t code_tags = 0;          // bits of frame_code that are no address
   // PyCodeObject
   std::uint32_t code_file = 0, code_name = 0, code_first_line = 0, code_lines = 0;
   std::uint32_t code_instructions = 0;  // since 3.11 the instructions themselves
@@ -48,6 +49,13 @@ struct PythonLayout {
   std::uint32_t text_length = 16, text_state = 32, text_ascii = 0, text_wide = 0;
   int text_kind_shift = 2;  // of the bits kind (3), compact (1), ascii (1) in the state
   std::uint32_t bytes_data = 32;
+  // PyTypeObject, PyDictObject, PyHeapTypeObject: what attributes are found by
+  // (attribute_reader.h). kNone: they are not read of this version.
+  std::uint32_t type_name = 24, type_size = 32, type_dict_offset = 288;
+  std::uint32_t dict_keys = 32, dict_values = 40;
+  std::uint32_t type_keys = kNone;  // ht_cached_keys, since 3.11
+  std::uint32_t values_begin = 0;   // of the values of a dict that shares its keys
+  bool has_attributes() const { return type_name != kNone; }
 
   // Of frames and code objects, what of them has to be read.
   std::uint32_t frame_bytes() const;

@@ -101,6 +101,17 @@ int main(void) {
   P("text_ascii", sizeof(PyASCIIObject));
   P("text_wide", sizeof(PyCompactUnicodeObject));
   P("bytes_data", offsetof(PyBytesObject, ob_sval));
+  P("type_name", offsetof(PyTypeObject, tp_name));
+  P("type_size", offsetof(PyTypeObject, tp_basicsize));
+  P("type_dict_offset", offsetof(PyTypeObject, tp_dictoffset));
+  P("dict_keys", offsetof(PyDictObject, ma_keys));
+  P("dict_values", offsetof(PyDictObject, ma_values));
+#if PY_VERSION_HEX >= 0x030B0000
+  P("type_keys", offsetof(PyHeapTypeObject, ht_cached_keys));
+  P("frame_first_local", offsetof(struct _PyInterpreterFrame, localsplus));
+#else
+  P("frame_first_local", offsetof(PyFrameObject, f_localsplus));
+#endif
   return 0;
 }
 )c";
@@ -144,6 +155,13 @@ std::map<std::string, std::uint32_t> FieldsOf(const PythonLayout& layout) {
   TRACEINJECT_FIELD(text_ascii);
   TRACEINJECT_FIELD(text_wide);
   TRACEINJECT_FIELD(bytes_data);
+  TRACEINJECT_FIELD(type_name);
+  TRACEINJECT_FIELD(type_size);
+  TRACEINJECT_FIELD(type_dict_offset);
+  TRACEINJECT_FIELD(dict_keys);
+  TRACEINJECT_FIELD(dict_values);
+  TRACEINJECT_FIELD(type_keys);
+  TRACEINJECT_FIELD(frame_first_local);
   TRACEINJECT_FIELD(thread_interpreter);
 #undef TRACEINJECT_FIELD
   return fields;

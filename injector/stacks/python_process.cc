@@ -196,7 +196,8 @@ StackResult PythonProcess::ReadFrames(const PythonThread& thread) {
       is_cut = true;
       break;
     }
-    frames_[count_++] = {first_[i].code, OffsetOfInstruction(layout_, first_[i])};
+    frames_[count_++] = {first_[i].code, OffsetOfInstruction(layout_, first_[i]),
+                         first_[i].first_local};
   }
   if (count_ == 0) return unstable == 0 ? StackResult::kNone : StackResult::kTorn;
   if (is_cut) return StackResult::kCut;

@@ -42,10 +42,11 @@ std::optional<PythonLayout> FindPythonLayout(const PythonSymbols& symbols, std::
 std::int32_t FindThreadIdOffset();
 
 // A frame of Python: the address of its code object, and the offset in bytes of the instruction at
-// which it stands; negative: it has not begun.
+// which it stands; negative: it has not begun. Of its first argument the address of the object.
 struct RawFrame {
   std::uint64_t code;
   std::int64_t offset;
+  std::uint64_t first_local;
 };
 
 enum class StackResult {

@@ -11,6 +11,7 @@
 #include "injector/base/clock.h"
 #include "injector/base/counters.h"
 #include "injector/base/own_thread.h"
+#include "injector/base/real_function.h"
 #include "injector/base/sources.h"
 #include "injector/stacks/own_stack.h"
 
@@ -23,8 +24,10 @@ constexpr std::int64_t kLongestStackStopNs = kStackSecondNs / 5;
 constexpr std::int64_t kRestNs = kStackSecondNs / 20;
 // Rows that wait for the writer at most.
 constexpr std::size_t kMaxWaitingSamples = 200'000;
-// A stack that changes while it is read is read again.
-constexpr int kTries = 10;
+constexpr std::size_t kMaxNativeCalls = 100'000;
+// A stack that changes while it is read is read again, first also one of which only the innermost
+// frames do.
+constexpr int kTries = 10, kTriesForAll = 4;
 // Rounds take no larger share of a processor: with many threads they become fewer.
 constexpr std::int64_t kRestPerRound = 30;
 constexpr std::size_t kSamplerStackBytes = 512 << 10;
@@ -68,12 +71,15 @@ void StackSampler::Fail(const std::string& why) {
   g_counters.Set(Health::kStackFailed, 1);
   is_over_ = true;
   g_own_stacks.store(nullptr, std::memory_order_release);
+  g_takes_native_stacks.store(false, std::memory_order_relaxed);
   std::lock_guard lock(mutex_);
   failure_ = why;
-  facts_.push_back({"stacks", "python", {}, why});
+  facts_.push_back({"stacks", symbols_ ? "python" : "native", {}, why});
 }
 
 void StackSampler::Take(Dictionary* dictionary, Batch* batch) {
+  NameNativeCalls(dictionary);
+  if (native_ != nullptr && native_->IsFull()) native_->Forget();
   std::lock_guard lock(mutex_);
   for (const Sample& sample : samples_) {
     batch->stack_samples.push_back({sample.time, dictionary->Thread(sample.tid),
@@ -91,14 +97,16 @@ void StackSampler::Decode(int tid, const StackEvent& event, Dictionary* dictiona
   g_counters.Add(Health::kStackSeen);
   std::lock_guard lock(mutex_);
   std::uint32_t node = 0;
+  StackBook::WithinModule within;
   bool is_known = process_ != nullptr;
   for (std::uint32_t i = event.count; is_known && i-- > 0;) {
     const StackBook::Source source{&process_->memory(), &process_->layout(), &process_->types(),
                                    static_cast<std::uint64_t>(process_->memory().pid())};
     const StackEventFrame& frame = event.frames()[i];
-    const std::uint32_t place = book_.PlaceOfCheck(source, frame.code, frame.offset, frame.check);
+    const std::uint32_t place = book_.PlaceOfCheck(
+        source, {frame.code, frame.offset, frame.first_local}, frame.check, &within);
     if (place == StackBook::kHidden) continue;
-    node = place == 0 ? 0 : book_.Node(node, place);
+    node = place == 0 ? 0 : book_.Node(node, place, within.called());
     is_known = node != 0;
   }
   if (!is_known) return g_counters.Add(Health::kStackDropped);
@@ -108,15 +116,85 @@ void StackSampler::Decode(int tid, const StackEvent& event, Dictionary* dictiona
                  event.end_ns - base_ns_);
 }
 
+NativeStacks& StackSampler::native() {
+  if (native_ == nullptr)
+    native_ = std::make_unique<NativeStacks>(reinterpret_cast<const void*>(&EmitStackCopy));
+  return *native_;
+}
+
+void StackSampler::Decode(int tid, const NativeStackEvent& event, Dictionary* dictionary) {
+  g_counters.Add(Health::kStackSeen);
+  NativeStacks::Stack stack = native().Unwind(event);
+  if (stack.functions.empty() || native_calls_.size() >= kMaxNativeCalls)
+    return g_counters.Add(Health::kStackDropped);
+  if (stack.is_cut) g_counters.Add(Health::kStackCut);
+  native_calls_.push_back(
+      {{event.header.time_ns - base_ns_, dictionary->Thread(tid), 0, event.header.flags, false, 0},
+       event.end_ns - base_ns_,
+       std::move(stack.functions)});
+}
+
+void StackSampler::LookAtCallers() {
+  if (!g_new_callers.are_wanted.load(std::memory_order_relaxed)) return;
+  const unsigned count = g_new_callers.count.load(std::memory_order_relaxed);
+  if (std::exchange(callers_seen_, count) == count) return;
+  native().LookAtCode();
+}
+
+// Names are looked up for many at once: all symbols of an object are read for them.
+void StackSampler::NameNativeCalls(Dictionary* dictionary) {
+  if (native_calls_.empty()) return;
+  native_->Name();
+  std::lock_guard lock(mutex_);
+  for (NativeCall& call : native_calls_) {
+    std::uint32_t node = 0;
+    for (auto number = call.functions.rbegin(); number != call.functions.rend(); ++number) {
+      const NativeStacks::Function& function = native_->function(*number);
+      node = book_.Node(node, book_.PlaceOfFunction(function.name, function.object->path()), 0);
+      if (node == 0) break;
+    }
+    if (node == 0) {
+      g_counters.Add(Health::kStackDropped);
+      continue;
+    }
+    call.row.stack = book_.Row(node, dictionary);
+    call_join_.Add(call.row, call.end);
+  }
+  native_calls_.clear();
+}
+
+void StackSampler::JoinCalls(const Batch& batch, Dictionary* dictionary) {
+  NameNativeCalls(dictionary);
+  call_join_.Match(batch.apis);
+}
+
+// A sandbox may refuse it.
+bool StackSampler::MayReadMemory() {
+  std::int64_t own = 0;
+  if (ProcessMemory().Read(reinterpret_cast<std::uint64_t>(&hz_), &own) && own == hz_) return true;
+  Fail("the system refuses process_vm_readv");
+  return false;
+}
+
+// As long as no interpreter runs.
+void StackSampler::TakeNativeStacks() {
+  if (!kCopiesStacks || g_takes_native_stacks.load(std::memory_order_relaxed) || !MayReadMemory())
+    return;
+  {
+    std::lock_guard lock(mutex_);
+    facts_.push_back({"stacks", "native", "x86-64", {}});
+  }
+  g_new_callers.are_wanted.store(true, std::memory_order_relaxed);
+  g_takes_native_stacks.store(true, std::memory_order_relaxed);
+}
+
 // False: there is none so far, or none that can be read.
 bool StackSampler::FindPython() {
   if (process_ != nullptr) return true;
   symbols_ = FindPythonSymbols();
-  if (!symbols_ || !symbols_->IsAlive()) return false;
-  // A sandbox may refuse it.
-  std::int64_t own = 0;
-  if (!ProcessMemory().Read(reinterpret_cast<std::uint64_t>(&hz_), &own) || own != hz_)
-    return Fail("the system refuses process_vm_readv"), false;
+  if (!symbols_ || !symbols_->IsAlive()) return TakeNativeStacks(), false;
+  g_takes_native_stacks.store(false, std::memory_order_relaxed);
+  if (!MayReadMemory()) return false;
   std::string why;
   const auto layout = FindPythonLayout(*symbols_, &why);
   if (!layout) return Fail(why), false;
@@ -158,12 +236,12 @@ std::uint32_t StackSampler::BookStack(const PythonProcess& process) {
   const StackBook::Source source{&process.memory(), &process.layout(), &process.types(),
                                  static_cast<std::uint64_t>(process.memory().pid())};
   std::uint32_t node = 0;
+  StackBook::WithinModule within;
   for (std::size_t i = process.count(); i-- > 0;) {
-    const RawFrame& frame = process.frame(i);
-    const std::uint32_t place = book_.Place(source, frame.code, frame.offset, process.code(i));
+    const std::uint32_t place = book_.Place(source, process.frame(i), process.code(i), &within);
     if (place == 0) return 0;
     if (place == StackBook::kHidden) continue;
-    node = book_.Node(node, place);
+    node = book_.Node(node, place, within.called());
     if (node == 0) return 0;
   }
   return node;
@@ -197,6 +275,7 @@ bool StackSampler::SampleThread(PythonProcess* process, const PythonThread& thre
     const std::int64_t time = NowNs() - base_ns_;
     const StackResult result = process->ReadStack(thread);
     if (result == StackResult::kTorn) continue;
+    if (result == StackResult::kPartial && i < kTriesForAll) continue;
     if (result == StackResult::kNone) return true;  // or it is gone
     std::lock_guard lock(mutex_);
     const std::uint32_t node = BookStack(*process);

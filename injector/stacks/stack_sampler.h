@@ -2,6 +2,9 @@
 // Python stacks of all threads, many times a second, on a thread of our own
 // (TRACEINJECT_STACKS_HZ). The writer starts it, fetches what it took at each flush, and stops it
 // before the last one. The program's threads are never asked, held up, or interrupted.
+//
+// Also what threads tell of their own stacks at calls, in processes without Python those of machine
+// code.
 #pragma once
 
 #include <pthread.h>
@@ -21,6 +24,7 @@
 #include "injector/rows/dictionary.h"
 #include "injector/rows/rows.h"
 #include "injector/stacks/call_join.h"
+#include "injector/stacks/native_stacks.h"
 #include "injector/stacks/python_children.h"
 #include "injector/stacks/python_process.h"
 #include "injector/stacks/stack_book.h"
@@ -51,8 +55,11 @@ class StackSampler {
 
   // A thread's own stack at a call, out of its ring.
   void Decode(int tid, const StackEvent& event, Dictionary* dictionary);
+  void Decode(int tid, const NativeStackEvent& event, Dictionary* dictionary);
+  // When the writer is awake: code that just began to call CUDA may be gone soon.
+  void LookAtCallers();
   // The calls that are about to be stored with the batch may be those of such stacks.
-  void JoinCalls(const Batch& batch) { call_join_.Match(batch.apis); }
+  void JoinCalls(const Batch& batch, Dictionary* dictionary);
   // Appends the stacks that are done; `everything`: all.
   void SettleCalls(std::int64_t now, bool everything, Batch* batch) {
     call_join_.Settle(now, everything, &batch->stack_samples);
@@ -70,10 +77,21 @@ class StackSampler {
     std::int64_t repeats = 0, span = 0;
   };
 
+  // The native stack of a call, whose functions have no names yet.
+  struct NativeCall {
+    StackSampleRow row;
+    std::int64_t end;
+    std::vector<std::uint32_t> functions;
+  };
+
   static void* RunThread(void* sampler);
 
   void Run();
   bool FindPython();
+  void TakeNativeStacks();
+  bool MayReadMemory();
+  NativeStacks& native();
+  void NameNativeCalls(Dictionary* dictionary);
   void Fail(const std::string& why);
   bool IsFit();
   void SampleAll();
@@ -95,9 +113,14 @@ class StackSampler {
   std::vector<Sample> samples_;
   std::unordered_map<std::int64_t, std::size_t> last_samples_;  // of each thread, by tid
   std::vector<SystemFactRow> facts_;
-  CallJoin call_join_;  // the writer's own
   std::string failure_;
   std::vector<std::int64_t> told_children_;
+
+  // The writer's own.
+  CallJoin call_join_;
+  std::unique_ptr<NativeStacks> native_;  // null: no such stack has come
+  std::vector<NativeCall> native_calls_;
+  unsigned callers_seen_ = 0;
 
   // The thread's own.
   std::optional<PythonSymbols> symbols_;

@@ -73,7 +73,7 @@ constexpr const char* kSql[] = {
     "prefetch_factor, batch_size) VALUES(?, 1, ?, ?, ?, ?, ?)",
     "INSERT OR REPLACE INTO worker(id, proc, pid, loader, start, end) VALUES(?, 1, ?, ?, ?, ?)",
     "INSERT OR REPLACE INTO code_place(id, function, file, line, first_line) VALUES(?, ?, ?, ?, ?)",
-    "INSERT OR REPLACE INTO stack(id, parent, place) VALUES(?, ?, ?)",
+    "INSERT OR REPLACE INTO stack(id, parent, place, module) VALUES(?, ?, ?, ?)",
     "INSERT OR REPLACE INTO device(proc, device, name, uuid, pci_bus_id, sm_count, cc_major, "
     "cc_minor, sm_clock_khz, "
     "memory_clock_khz, memory_bus_bits, memory_bytes, l2_bytes) VALUES(1,?,?,?,?,?,?,?,?,?,?,?,?)",
@@ -227,7 +227,7 @@ bool Add(Values to, const CodePlaceRow& row) {
 }
 
 bool Add(Values to, const StackRow& row) {
-  return to.Int(row.id).Id(row.parent).Int(row.place).Insert();
+  return to.Int(row.id).Id(row.parent).Int(row.place).Id(row.module).Insert();
 }
 
 bool Add(Values to, const DeviceRow& row) {

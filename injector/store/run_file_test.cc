@@ -127,13 +127,16 @@ TEST_F(RunFileTest, StoresStacks) {
   batch.strings = {{1, "Model.forward"}, {2, "/home/me/train.py"}};
   batch.threads = {{1, 700, 0}};
   batch.code_places = {{1, 1, 2, 41, 30}, {2, 1, 2, 0, -1}};
-  batch.stacks = {{1, 0, 1}, {2, 1, 2}};
+  batch.strings.push_back({3, "Net.fc"});
+  batch.stacks = {{1, 0, 1, 3}, {2, 1, 2, 0}};
   batch.stack_samples = {{5, 1, 2, 1, false, 0, 3, 400}, {6, 1, 0, 2, true, 9}};
   ASSERT_TRUE(file_->Write(batch)) << file_->last_error();
   EXPECT_EQ(Query(file_->path(), "SELECT * FROM code_place"), "1|1|2|41|30\n2|1|2|0|NULL");
-  EXPECT_EQ(Query(file_->path(), "SELECT * FROM stack"), "1|NULL|1\n2|1|2");
+  EXPECT_EQ(Query(file_->path(), "SELECT * FROM stack"), "1|NULL|1|3\n2|1|2|NULL");
   EXPECT_EQ(Query(file_->path(), "SELECT * FROM stack_sample"),
             "5|1|2|1|NULL|3|400\n6|1|NULL|2|9|NULL|NULL");
+  EXPECT_EQ(Query(file_->path(), "SELECT stack, depth, module FROM stack_frames WHERE stack = 2"),
+            "2|0|NULL\n2|1|Net.fc");
   EXPECT_EQ(
       Query(file_->path(), "SELECT time_ns, tid, kind, file, line, samples FROM stack_samples"),
       "1700000000000000005|700|sample|/home/me/train.py|0|4\n"

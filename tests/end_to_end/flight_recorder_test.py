@@ -23,7 +23,7 @@ REFERENCES = [("kernel", "shape", "kernel_shape"), ("kernel", "stream", "stream"
               ("gemm_shape", "function", "string"), ("sync", "stream", "stream"), ("sync", "thread", "thread"),
               ("host_sample", "thread", "thread"), ("worker_sample", "worker", "worker"), ("stream", "name", "string"),
               ("stack_sample", "thread", "thread"), ("stack_sample", "stack", "stack"), ("stack", "parent", "stack"),
-              ("stack", "place", "code_place"), ("code_place", "function", "string"), ("code_place", "file", "string")]
+              ("stack", "place", "code_place"), ("stack", "module", "string"), ("code_place", "function", "string"), ("code_place", "file", "string")]
 
 
 class FlightRecorder(harness.TestCase):

@@ -2,7 +2,7 @@
 """Stands in places that it knows, on the fake GPU, and prints them as JSON: CPython 3.8 and later, nothing but the standard library.
 
 Scenes, one a call: `held`, threads that stand still in all kinds of code; `busy`, calls and returns as fast as they can be made;
-`shares`, so much time in each of some lines; `threads`, threads that begin and end; `fork`, children while samples are taken; `calls`,
+`modules`, modules of a model one after another, as PyTorch calls them; `shares`, so much time in each of some lines; `threads`, threads that begin and end; `fork`, children while samples are taken; `calls`,
 calls into CUDA; `deep`, a recursion without an end.
 """
 
@@ -338,13 +338,131 @@ def calls(count):
     return {"count": int(count)}
 
 
+# How PyTorch keeps modules.
+MODULE = """
+class Module:
+    def __init__(self):
+        super().__setattr__("training", True)
+        super().__setattr__("_parameters", {})
+        super().__setattr__("_modules", {})
+
+    def __setattr__(self, name, value):
+        if isinstance(value, Module):
+            self.__dict__["_modules"][name] = value
+        else:
+            super().__setattr__(name, value)
+
+    def __getattr__(self, name):
+        return self.__dict__["_modules"][name]
+
+"""
+# How it calls them: since 2.0, with a closure over self, and before.
+CALLS = ("""
+    def _wrapped_call_impl(self, *args):
+        return self._call_impl(*args)
+
+    def _call_impl(self, *args):
+        def inner():
+            return self.forward(*args)
+        return inner()
+
+    __call__ = _wrapped_call_impl
+""", """
+    def _call_impl(self, *args):
+        return self.forward(*args)
+
+    __call__ = _call_impl
+""")
+
+
+def modules(seconds):
+    spent, names = [], {}
+
+    class Leaf:
+        def forward(self):
+            start = time.time_ns()
+            time.sleep(float(seconds))
+            spent.append((names.get(id(self), type(self).__name__), start, time.time_ns()))
+
+    def models(module):
+        class Linear(Leaf, module):
+            pass
+
+        class Loss(Leaf, module):
+            pass
+
+        class Many(module):  # like ModuleList: nothing asks for its dict
+            def __init__(self, parts):
+                super().__init__()
+                for i, part in enumerate(parts):
+                    self._modules[str(i)] = part
+
+            def forward(self):
+                for part in self._modules.values():
+                    part()
+
+        class Block(module):
+            def __init__(self):
+                super().__init__()
+                self.attn, self.mlp, self.note = Linear(), Many([Linear(), Linear()]), "a block"
+
+            def forward(self):
+                self.attn()
+                self.mlp()
+
+        class Net(module):
+            def __init__(self):
+                super().__init__()
+                for i in range(40):  # more than the first size of a dict
+                    setattr(self, f"option_{i}", i)
+                self.embed, self.h = Linear(), Many([Block(), Block()])
+
+            def forward(self):
+                self.embed()
+                for block in self.h._modules.values():
+                    block()
+                loss()
+
+        class Wrapper(module):
+            def __init__(self, inner):
+                super().__init__()
+                self.module = inner
+
+            def forward(self):
+                return self.module()
+
+        loss = Loss()  # of no model
+        return Wrapper(Net()), Net()
+
+    def name(module, path):
+        names[id(module)] = path
+        for key, part in module._modules.items():
+            name(part, f"{path}.{key}")
+
+    for calls in CALLS:
+        space = {}
+        exec(compile(MODULE + calls, "/opt/site-packages/torch/nn/modules/module.py", "exec"), space)
+        wrapped, plain = models(space["Module"])
+        name(wrapped, "Wrapper")
+        name(plain, "Net")
+        wrapped()
+        plain()
+        block = plain.h._modules["1"]
+        name(block, "Block")  # called where nothing outside of it runs, as in a recomputation
+        thread = threading.Thread(target=lambda: block())
+        thread.start()
+        thread.join()
+    return {"spent": spent}
+
+
 def deep(seconds):
     sys.setrecursionlimit(5000)
     in_recursion(lambda: time.sleep(float(seconds)), 1500)
     return {}
 
 
-SCENES = {"held": held, "busy": busy, "shares": shares, "threads": threads, "fork": fork, "deep": deep, "calls": calls, "ending": ending, "mixed": mixed}
+SCENES = {"held": held, "busy": busy, "shares": shares, "threads": threads, "fork": fork, "deep": deep, "calls": calls, "ending": ending, "mixed": mixed,
+          "modules": modules}
 
 
 def main():

@@ -102,6 +102,19 @@ class WhereThreadsStand(Stacks):
         self.assertEqual(recording.rows("SELECT value FROM system_fact WHERE kind = 'stacks' AND key = 'python'"), [(told["python"],)])
 
     @each_python
+    def test_modules(self, python):
+        told, recording = self.record(python, "modules", "0.08", hz=200)
+        innermost = {}
+        for stack, module in recording.rows("SELECT stack, module FROM stack_frames WHERE module IS NOT NULL ORDER BY stack, depth DESC"):
+            innermost[stack] = module
+        samples, named = self.samples(recording), 0
+        for name, start, end in told["spent"]:
+            own = {innermost[stack] for time, _, stack in samples if start <= time <= end - 5_000_000 and stack in innermost}
+            self.assertLessEqual(own, {name})
+            named += bool(own)
+        self.assertGreater(named, 0.9 * len(told["spent"]))
+
+    @each_python
     def test_calls_that_return_at_once(self, python):
         """Whatever a sample says has called what is a call of the program's; nearly all are whole."""
         told, recording = self.record(python, "busy", "6", hz=1000)

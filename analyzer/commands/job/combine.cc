@@ -14,8 +14,8 @@ constexpr JobHelp kCombineHelp = {
         "  analyze combine run.db                 the same from the recordings, run.rank*.db\n"
         "  analyze combine a.summary b.summary    from two nodes\n",
     .files =
-        "summaries (*.summary), recordings (run.db stands for run.rank*.db), or folders of "
-        "these",
+        "summaries (*.summary), recordings (run.db stands for run.rank*.db), timelines of "
+        "operations, or folders of these",
 };
 
 }  // namespace

@@ -18,10 +18,17 @@ constexpr JobHelp kRanksHelp = {
         "  analyze ranks run.db                   all ranks: run.db stands for run.rank*.db\n"
         "  analyze ranks run/ --rows 0            every rank in a folder\n"
         "  analyze ranks summaries/               from what analyze summarize wrote on the nodes\n"
-        "  analyze ranks run.db --format json -o ranks.json\n",
+        "  analyze ranks run.db --format json -o ranks.json\n"
+        "  analyze ranks timeline.json --format html -o ranks.html\n\n"
+        "A timeline holds what a monitoring system knows of a job: forward and backward passes of\n"
+        "micro-batches, sends, collectives, of all ranks or one file a rank, one JSON object an\n"
+        "operation. docs/formats.md describes it:\n"
+        "  {\"job_timeline\": 1, \"time_unit\": \"us\"}\n"
+        "  {\"rank\": 0, \"stage\": 0, \"step\": 7, \"kind\": \"forward\", \"micro_batch\": 0, "
+        "\"start\": 10, \"end\": 52}\n",
     .files =
-        "recordings (run.db stands for run.rank*.db), summaries (*.summary), or folders of "
-        "these",
+        "recordings (run.db stands for run.rank*.db), summaries (*.summary), timelines of "
+        "operations, or folders of these",
 };
 
 }  // namespace

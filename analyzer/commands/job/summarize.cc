@@ -114,7 +114,8 @@ int RunSummarize(const std::vector<std::string>& arguments) {
       "  analyze summarize run.db -o summaries/       summaries/run.rank00000.summary, ...\n"
       "  analyze summarize run.db -o node-a.summary   all in one file\n");
   AddJobOptions(app, command,
-                "recordings (run.db stands for run.rank*.db), folders, or PyTorch profiler traces");
+                "recordings (run.db stands for run.rank*.db), folders, PyTorch profiler traces, or "
+                "timelines of operations");
   if (const auto exit_code = ParseArguments(app, arguments)) return *exit_code;
   return Summarize(command);
 }

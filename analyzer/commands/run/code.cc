@@ -20,13 +20,27 @@ constexpr char kCodeDefinitions[] =
     "What is called of installed packages and the standard library counts for the line that calls\n"
     "it. From samples (TRACEINJECT_STACKS_HZ), over the steps that the verdict judges; the\n"
     "columns *_low_ns and *_high_ns tell how sure that is. Rows of a library have host_total_ns\n"
-    "only, unless no code of the program was on the stack, or with --full-stacks.\n";
+    "only, unless no code of the program was on the stack, or with --full-stacks.\n"
+    "Of programs without Python the functions are told that launched kernels and that waited.\n";
 constexpr char kCodeExamples[] =
     "  analyze code run.db --sort host_ns --limit 0\n"
     "  analyze code run.db --functions --filter model.py\n"
+    "  analyze code run.db --modules --sort kernel_ns\n"
     "  analyze code run.db --full-stacks\n"
     "  analyze code run.db --columns idle_ns,idle_low_ns,idle_high_ns,line,text,file --format "
     "csv\n";
+
+// Of a program without Python there are stacks of the calls that the recorder sees.
+std::string WhyNoStacks(const Run& run) {
+  for (const Rank& rank : run.ranks) {
+    for (const SystemFact& fact : rank.facts) {
+      if (fact.kind == "stacks" && fact.key == "native" && rank.stack_samples.size() == 0)
+        return "no stacks were recorded: the program does not call a CUDA runtime that is a shared "
+               "library (link with nvcc -cudart shared)";
+    }
+  }
+  return "no stacks were recorded (TRACEINJECT_STACKS_HZ; analyze info says why)";
+}
 
 FullTable BuildCode(const Run& run, const ReportOptions& options, CodeGrouping grouping,
                     Table (*table)(const proto::Report&)) {
@@ -35,11 +49,9 @@ FullTable BuildCode(const Run& run, const ReportOptions& options, CodeGrouping g
   for (const proto::DeviceReport& device : full.report.devices()) steps += device.code_steps();
   full.table = table(full.report);
   full.rows = static_cast<std::int64_t>(full.table.rows.size());
-  full.summary =
-      full.rows == 0
-          ? "no Python stacks were recorded (TRACEINJECT_STACKS_HZ; analyze info says why)"
-          : fmt::format("over {} of {}", Plural(steps, "step"),
-                        Plural(full.report.devices_size(), "GPU"));
+  full.summary = full.rows == 0 ? WhyNoStacks(run)
+                                : fmt::format("over {} of {}", Plural(steps, "step"),
+                                              Plural(full.report.devices_size(), "GPU"));
   return full;
 }
 
@@ -48,6 +60,13 @@ FullTable BuildLines(const Run& run, const ReportOptions& options, std::optional
 }
 FullTable BuildFunctions(const Run& run, const ReportOptions& options, std::optional<std::size_t>) {
   return BuildCode(run, options, CodeGrouping::kFunction, CodeFunctionTable);
+}
+FullTable BuildModules(const Run& run, const ReportOptions& options, std::optional<std::size_t>) {
+  return BuildCode(run, options, CodeGrouping::kModules, CodeModuleTable);
+}
+FullTable BuildEachModule(const Run& run, const ReportOptions& options,
+                          std::optional<std::size_t>) {
+  return BuildCode(run, options, CodeGrouping::kEachModule, CodeModuleTable);
 }
 FullTable BuildThreads(const Run& run, const ReportOptions& options, std::optional<std::size_t>) {
   return BuildCode(run, options, CodeGrouping::kThread, CodeThreadTable);
@@ -68,12 +87,16 @@ int RunCode(const std::vector<std::string>& arguments) {
                      kCodeExamples,  std::move(columns), build};
     one.flag = flag;
     one.flag_help = help;
-    if (build != BuildThreads) one.add_options = AddCodeOptions;
+    if (build == BuildLines || build == BuildFunctions) one.add_options = AddCodeOptions;
     return one;
   };
   const TableCommand tables[] = {
       command(CodeLineColumns(), BuildLines, nullptr, nullptr),
       command(CodeFunctionColumns(), BuildFunctions, "--functions", "by function, not by line"),
+      command(CodeModuleColumns(), BuildModules, "--modules",
+              "by module of PyTorch, numbered layers together (GPT.h.*.attn)"),
+      command(CodeModuleColumns(), BuildEachModule, "--each-module",
+              "by module of PyTorch, each layer for itself (GPT.h.3.attn)"),
       command(CodeThreadColumns(), BuildThreads, "--threads", "by thread, also of workers")};
   return RunTable(tables, arguments);
 }

@@ -10,6 +10,7 @@
 #include "analyzer/commands/shared/missing_run.h"
 #include "analyzer/commands/shared/output.h"
 #include "analyzer/commands/shared/progress_bar.h"
+#include "analyzer/html/write_ranks_html.h"
 #include "analyzer/import/open/run_paths.h"
 #include "analyzer/ranks/findings/analyse_job.h"
 #include "analyzer/report/formats/json.h"
@@ -42,8 +43,8 @@ JobOptions ReadingOptions(const JobCommand& command, ProgressBar* bar) {
 
 void AddJobReportOptions(CLI::App& app, JobCommand& command) {
   app.add_option("--format", command.format,
-                 "text, json or pb (binary Protocol Buffers; fields as in ranks.proto)")
-      ->check(CLI::IsMember({"text", "json", "pb"}))
+                 "text, html, json or pb (binary Protocol Buffers; fields as in ranks.proto)")
+      ->check(CLI::IsMember({"text", "html", "json", "pb"}))
       ->capture_default_str();
   app.add_option("--rows", command.rows,
                  "rows of the rank table in text, those furthest above their peers; 0: all")
@@ -72,6 +73,8 @@ int WriteJobOrExplain(const JobCommand& command, const Result<Job>& job) {
   Result<std::string> text = std::string();
   if (command.format == "json") {
     text = WriteJson(ranks);
+  } else if (command.format == "html") {
+    text = WriteRanksHtml(ranks);
   } else if (command.format == "pb") {
     text = WritePb(ranks);
   } else {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/common/text.h"
 #include "analyzer/common/units.h"
 #include "analyzer/html/charts/chart.h"
 #include "analyzer/html/charts/downsample.h"
@@ -128,7 +129,7 @@ void WriteDevice(const HtmlReport& to, const proto::DeviceReport& device) {
   {
     Reused reused(to);
     TextReport& text = reused.text();
-    text.page.Heading(fmt::format("{} ({})", device.label(), device.name()));
+    text.page.Heading(WithDetail(device.label(), device.name()));
     WritePeaks(text, device);
     if (device.has_telemetry()) traceinject::WriteTelemetry(text, device.telemetry());
     WriteAllocator(text, device);

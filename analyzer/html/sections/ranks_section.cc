@@ -130,17 +130,21 @@ void WriteRanks(const HtmlReport& to) {
   {
     Reused reused(to);
     if (to.report.rank_findings().empty())
-      reused.page().Sentence("No rank, link or stage delays the others, and the work is balanced.");
+      reused.page().Sentence(NoRankFindingText(to.ranks));
     else
       WriteRankFindings(to.report.rank_findings(), reused.page());
   }
   WriteStepMaps(to);
+  WriteRankRows(to);
+}
+
+}  // namespace
+
+void WriteRankRows(const HtmlReport& to) {
   if (to.ranks.ranks().empty()) return;
   WriteLatenessMap(to);
   WriteRankTable(to);
 }
-
-}  // namespace
 
 const HtmlSection kRanksSection = {"ranks", "Between ranks", HasRanks, WriteRanks};
 

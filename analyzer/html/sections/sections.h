@@ -53,6 +53,9 @@ void WriteVerdictSection(const HtmlReport& to);
 // The bar of the mean step that the verdict is about; nothing where none is known. time_section.cc
 void WriteMeanStep(const HtmlReport& to);
 
+// How late each rank was over the run, all ranks, and their links; where there are any.
+void WriteRankRows(const HtmlReport& to);
+
 struct HtmlSection {
   std::string_view id, title;
   bool (*is_known)(const HtmlReport& to);  // there is something to show

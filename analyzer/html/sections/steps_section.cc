@@ -143,6 +143,7 @@ void WriteSteps(const HtmlReport& to) {
   {
     Reused reused(to);
     WriteSteps(reused.text(), steps);
+    WriteRunTime(reused.text(), steps);
     WriteSamples(reused.text());
   }
   if (steps.steps_size() > 1) {

@@ -43,11 +43,12 @@ void WriteTiles(const HtmlReport& to) {
   const auto list = to.out.Open("dl", {{"class", "tiles"}});
   const std::string step = verdict.steps() > 0 ? "Mean step" : "Window";
   if (verdict.has_saved_ns()) {
-    WriteTile(to.out, "Saves", FormatTime(verdict.saved_ns()),
-              fmt::format("95 % interval {} to {}; {} of the {}",
-                          FormatTime(verdict.saved_low_ns()), FormatTime(verdict.saved_high_ns()),
-                          FormatShare(verdict.saved_ns(), verdict.step_ns()),
-                          verdict.steps() > 0 ? "step" : "window"));
+    const std::string interval = IntervalText(verdict);
+    WriteTile(
+        to.out, "Saves", FormatTime(verdict.saved_ns()),
+        fmt::format("{}{} of the {}", interval.empty() ? "" : "95 % interval " + interval + "; ",
+                    FormatShare(verdict.saved_ns(), verdict.step_ns()),
+                    verdict.steps() > 0 ? "step" : "window"));
     WriteTile(to.out, step,
               FormatTime(verdict.step_ns()) + " → " + FormatTime(verdict.new_step_ns()),
               "now → without " + TitleOn(verdict) +
@@ -99,15 +100,20 @@ void WriteSavings(const HtmlReport& to) {
   std::vector<IntervalBar> bars;
   for (const proto::Saving& saving : verdict.savings()) {
     if (static_cast<int>(bars.size()) == kMaxSavings) break;
-    bars.push_back(
-        {TitleOn(saving), LabelOn(saving) == LabelOn(verdict) ? "chosen" : "other",
-         static_cast<double>(saving.saved_ns()), static_cast<double>(saving.saved_low_ns()),
-         static_cast<double>(saving.saved_high_ns()),
-         fmt::format("{} ({} to {})", FormatTime(saving.saved_ns()),
-                     FormatTime(saving.saved_low_ns()), FormatTime(saving.saved_high_ns()))});
+    const bool known = saving.has_saved_low_ns();
+    const std::string interval = known ? " (" + IntervalText(saving) + ")" : std::string();
+    bars.push_back({TitleOn(saving), LabelOn(saving) == LabelOn(verdict) ? "chosen" : "other",
+                    static_cast<double>(saving.saved_ns()),
+                    static_cast<double>(known ? saving.saved_low_ns() : saving.saved_ns()),
+                    static_cast<double>(known ? saving.saved_high_ns() : saving.saved_ns()),
+                    FormatTime(saving.saved_ns()) + interval});
   }
   WriteIntervalBars(
-      to.out, {"Time saved per step if this cause alone is removed, with 95 % interval", ""}, bars);
+      to.out,
+      {fmt::format("Time saved per step if this cause alone is removed{}",
+                   verdict.savings(0).has_saved_low_ns() ? ", with 95 % interval" : ""),
+       ""},
+      bars);
   const int left = verdict.savings_size() - static_cast<int>(bars.size());
   to.out.Leaf("p",
               "Causes overlap: do not add them up." +
@@ -167,8 +173,9 @@ std::string CardOf(const proto::Verdict& verdict) {
 void WriteConfidence(const HtmlReport& to) {
   const proto::Verdict& verdict = to.report.verdict();
   std::vector<std::string> sentences;
-  for (std::string& sentence : std::vector{
-           ConfidenceSentence(verdict), ReplayCheckSentence(verdict), RecordingSentence(verdict)}) {
+  for (std::string& sentence :
+       std::vector{IntervalSentence(verdict), BetweenSentence(verdict), ConfidenceSentence(verdict),
+                   ReplayCheckSentence(verdict), RecordingSentence(verdict)}) {
     if (!sentence.empty()) sentences.push_back(std::move(sentence));
   }
   for (const std::string& caveat : verdict.caveats()) sentences.push_back("caveat: " + caveat);

@@ -23,6 +23,7 @@ void FinishRank(Rank& rank, std::optional<TimeNs> from) {
   FindLastStoredCall(rank);
   FindCallsInGaps(rank);
   JoinLaunches(rank);
+  FindFirstLaunch(rank);
   RepairOperations(rank);
   FindBackwardCalls(rank);
   JoinPlans(rank);

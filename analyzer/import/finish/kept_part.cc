@@ -6,6 +6,7 @@
 #include <limits>
 #include <vector>
 
+#include "analyzer/model/for_each_value.h"
 #include "analyzer/model/sort_columns.h"
 
 namespace traceinject {
@@ -93,6 +94,24 @@ void FindLastStoredCall(Rank& rank) {
       last = std::max(last, rank.api.correlation[row]);
   }
   if (last != 0) rank.last_stored_call = last;
+}
+
+void FindFirstLaunch(Rank& rank) {
+  if (rank.imported_from.empty()) return;
+  std::uint64_t first = std::numeric_limits<std::uint64_t>::max(), lowest = first;
+  std::uint32_t first_call = kNone;
+  for (const Device& device : rank.devices) {
+    ForEachValue(device.ops.correlation, [&](std::uint32_t row, std::uint64_t id) {
+      if (id == 0) return;
+      lowest = std::min(lowest, id);
+      if (device.ops.launch[row] == kNone || id >= first) return;
+      first = id;
+      first_call = device.ops.launch[row];
+    });
+  }
+  if (first_call == kNone || lowest == first) return;
+  rank.first_kept_call = std::max(rank.first_kept_call, first);
+  if (!rank.kept_from) rank.kept_from = rank.api.start[first_call];
 }
 
 void EndRangesWithWindows(Rank& rank) {

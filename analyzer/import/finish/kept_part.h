@@ -26,6 +26,11 @@ void FindLastStoredCall(Rank& rank);
 // recorded. Before SortRank. O(n log gaps).
 void EndRangesWithWindows(Rank& rank);
 
+// Of another profiler's trace, which may begin in the middle of a program: what was launched before
+// has operations, but no calls. Where that is so, sets kept_from and first_kept_call to the first
+// launch that was recorded. After JoinLaunches. O(n).
+void FindFirstLaunch(Rank& rank);
+
 // Where there are planned gaps, sets Rank::calls_in_gaps: what was launched in one may run after
 // it. O(n).
 void FindCallsInGaps(Rank& rank);

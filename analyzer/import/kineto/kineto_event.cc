@@ -132,6 +132,9 @@ constexpr CollectiveNumber kCollectiveNumbers[] = {
     {"In msg nelems", &KinetoCollective::in_elements},
     {"Out msg nelems", &KinetoCollective::out_elements},
     {"Group size", &KinetoCollective::group_size},
+    {"Src Rank", &KinetoCollective::source},
+    {"Dst Rank", &KinetoCollective::destination},
+    {"Rank", &KinetoCollective::rank},
 };
 
 struct CollectiveText {
@@ -192,10 +195,14 @@ bool ArgumentField(std::string_view key, ondemand::value& value, KinetoEvent& ev
 
 bool HostArgumentField(std::string_view key, ondemand::value& value, KinetoEvent& event) {
   if (key == "Input Dims") return RawList(value, event.input_shapes);
+  if (key == "Input type") return RawList(value, event.input_types);
+  if (key == "Concrete Inputs") return RawList(value, event.concrete_inputs);
   if (key == "Call stack") return value.get_string().get(event.call_stack) == simdjson::SUCCESS;
-  const auto row = FindKey(kHostIntegers, key);
-  if (row != std::end(kHostIntegers)) event.*row->member = Integer(value);
-  return true;
+  if (const auto row = FindKey(kHostIntegers, key); row != std::end(kHostIntegers)) {
+    event.*row->member = Integer(value);
+    return true;
+  }
+  return CollectiveField(key, value, event.collective);
 }
 
 bool Arguments(ondemand::value& value, bool of_host, KinetoEvent& event) {
@@ -225,7 +232,8 @@ struct Heading {
   }
   // Known where the category comes before the arguments, as it does.
   bool IsOfHost() const {
-    return kind == KinetoKind::kOperator || kind == KinetoKind::kPythonFunction;
+    return kind == KinetoKind::kOperator || kind == KinetoKind::kPythonFunction ||
+           kind == KinetoKind::kAnnotation;
   }
   KinetoKind Kind(std::string_view name) const {
     if (phase == "M") {

@@ -30,10 +30,13 @@ enum class KinetoKind : std::uint8_t {
   kBroken,       // not valid JSON, or a field of the wrong type
 };
 
-// What NCCL kernels carry in newer traces.
+// What NCCL kernels, and the operators around their launch, carry in newer traces.
 struct KinetoCollective {
   std::string_view name, dtype, group_name, group_ranks;
   std::optional<std::int64_t> in_elements, out_elements, group_size;
+  // Of a send or a receive: the other one's global rank, and its rank in the group (of other
+  // functions the last is the own one).
+  std::optional<std::int64_t> source, destination, rank;
 };
 
 // Fields that the trace does not have are empty. Text is valid until the next event is parsed.
@@ -46,8 +49,9 @@ struct KinetoEvent {
   std::optional<std::int64_t> bytes, registers, shared_bytes, from_device, to_device;
   std::optional<std::int64_t> graph_id, graph_node_id;
   std::optional<std::int64_t> sequence, forward_thread, python_id, python_parent;
-  std::string_view input_shapes;  // a list in JSON
-  std::string_view call_stack;    // of an operator in older traces, see python_stacks.h
+  // Of operators and annotations, lists in JSON: see operator_inputs.h.
+  std::string_view input_shapes, input_types, concrete_inputs;
+  std::string_view call_stack;  // of an operator in older traces, see python_stacks.h
   std::array<std::int32_t, 3> grid{}, block{};
   KinetoCollective collective;
 };

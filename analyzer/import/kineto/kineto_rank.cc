@@ -261,6 +261,7 @@ void KinetoRankBuilder::AddAnnotation(const KinetoEvent& event) {
   ranges.domain.push_back(0);
   ranges.text.push_back(StringOf(event.name));
   ranges.category.push_back(kNone);
+  collectives_.AddRange(event, thread);
 }
 
 // At times as the trace counts: what the profiler tells of the host is not what the recording
@@ -282,6 +283,10 @@ void KinetoRankBuilder::AddProfiled(const KinetoEvent& event) {
       call_stacks_.emplace(event.call_stack, index);
       python_.call_stacks.emplace_back(event.call_stack);
     }
+  }
+  if (is_operator) {
+    collectives_.AddRange(event, thread);
+    products_.Add(event, static_cast<std::uint32_t>(ranges.size()));
   }
   ranges.start.push_back(*event.start);
   ranges.end.push_back(std::max<TimeNs>(0, event.dur.value_or(0)));
@@ -344,22 +349,6 @@ void KinetoRankBuilder::SetAsync() {
   }
 }
 
-void KinetoRankBuilder::PlaceCollectives() {
-  std::unordered_map<std::uint64_t, std::uint32_t> launches;
-  for (const Device& device : rank_.devices) {
-    for (std::size_t i = 0; i < device.ops.size(); ++i) {
-      if (device.ops.kernel_class[i] == KernelClass::kComm)
-        launches.try_emplace(device.ops.correlation[i], device.ops.launch[i]);
-    }
-  }
-  collectives_.Place(
-      [&](std::uint64_t correlation) {
-        const auto found = launches.find(correlation);
-        return found == launches.end() ? kNone : found->second;
-      },
-      rank_);
-}
-
 TimeNs KinetoRankBuilder::FirstStart() const {
   TimeNs first = span_ ? span_->first : 0;
   const auto look = [&](const std::vector<TimeNs>& start) {
@@ -374,12 +363,14 @@ TimeNs KinetoRankBuilder::FirstStart() const {
 void KinetoRankBuilder::Finish(Repairs repairs) {
   MoveProfiledToAnchor();
   AddPythonStacks(python_, rank_);
+  products_.Place(rank_);
   SortRank(rank_);
   JoinLaunches(rank_);
   NameThreads();
   SetAsync();
   FindLoadersAndSteps(rank_);
-  PlaceCollectives();
+  collectives_.Place(anchor_ns(), rank_);
+  FindTf32Products(rank_);
   rank_.imported_from = kKinetoSource.what;
   rank_.closed = true;
   rank_.start = FirstStart();

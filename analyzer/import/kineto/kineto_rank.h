@@ -14,6 +14,7 @@
 
 #include "analyzer/import/kineto/kineto_collectives.h"
 #include "analyzer/import/kineto/kineto_event.h"
+#include "analyzer/import/kineto/kineto_products.h"
 #include "analyzer/import/kineto/python_stacks.h"
 #include "analyzer/import/source/recorded_file.h"
 #include "analyzer/model/run.h"
@@ -81,7 +82,6 @@ class KinetoRankBuilder {
   void MoveProfiledToAnchor();
   void NameThreads();
   void SetAsync();
-  void PlaceCollectives();
   TimeNs FirstStart() const;
 
   Rank rank_;
@@ -89,6 +89,7 @@ class KinetoRankBuilder {
   std::optional<std::pair<TimeNs, TimeNs>> span_;
   std::size_t gpu_operations_ = 0;
   KinetoCollectives collectives_;
+  KinetoProducts products_;
   PythonSource python_;
   ByText<std::uint32_t> call_stacks_;
   ByText<std::uint32_t> strings_, api_names_;

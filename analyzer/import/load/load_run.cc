@@ -14,7 +14,9 @@
 
 #include "analyzer/common/units.h"
 #include "analyzer/import/load/newest_attempt.h"
+#include "analyzer/import/load/settle_world.h"
 #include "analyzer/import/open/run_paths.h"
+#include "analyzer/model/join_rate.h"
 #include "analyzer/model/map_times.h"
 
 namespace traceinject {
@@ -102,7 +104,7 @@ void NoteSeparateTraces(Run& run) {
 void NoteKeptParts(Run& run) {
   TimeNs shortest = kOpen, longest = 0, whole = 0;
   for (const Rank& rank : run.ranks) {
-    if (!rank.kept_from) continue;
+    if (!rank.kept_from || !rank.imported_from.empty()) continue;
     const TimeNs kept = std::max<TimeNs>(rank.end - *rank.kept_from, 0);
     shortest = std::min(shortest, kept);
     longest = std::max(longest, kept);
@@ -116,6 +118,20 @@ void NoteKeptParts(Run& run) {
       fmt::format("flight recorder (TRACEINJECT_KEEP_LAST): of {} the last {} were kept, and the "
                   "report covers those",
                   FormatTime(whole), kept));
+}
+
+// Traces of other profilers begin in the middle of a program, and what was launched before then may
+// run long after.
+void NoteEarlierLaunches(Run& run) {
+  std::int64_t earlier = 0;
+  for (const Rank& rank : run.ranks) {
+    if (!rank.imported_from.empty()) earlier += CountJoins(rank).beyond;
+  }
+  if (earlier == 0) return;
+  run.notes.push_back(fmt::format(
+      "{} GPU operation{} launched before the trace began: what the GPU waited for before {} is "
+      "not known",
+      FormatCount(earlier), earlier == 1 ? " was" : "s were", earlier == 1 ? "it" : "them"));
 }
 
 // Of processes that recorded in windows.
@@ -173,6 +189,8 @@ Run Join(std::vector<RecordedFile> files, std::vector<std::string> notes, TimeNs
   } else {
     NoteKeptParts(run);
   }
+  NoteEarlierLaunches(run);
+  if (std::string why = SettleAssumedWorld(run); !why.empty()) run.notes.push_back(std::move(why));
   NoteWindows(run);
   return run;
 }

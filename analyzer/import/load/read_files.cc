@@ -16,6 +16,7 @@
 #include "analyzer/import/nsys/nsys_tables.h"
 #include "analyzer/import/open/open_recording.h"
 #include "analyzer/import/run_db/read_run_db.h"
+#include "analyzer/import/source/timeline_file.h"
 
 namespace traceinject {
 namespace {
@@ -106,10 +107,16 @@ class FileReader {
   std::uint64_t held_ = 0;  // bytes that the files being read need
 };
 
+Error IsForRanks(const std::string& path) {
+  return Error{fmt::format(
+      "{}: this is a timeline of a job's operations, without GPU work: use analyze ranks", path)};
+}
+
 }  // namespace
 
 Result<RecordedFile> ReadRecording(const std::string& path, ReadProgress& progress, ReadPart part) {
   try {
+    if (IsTimeline(path)) return IsForRanks(path);
     // As a whole: a trace lists all host operators first, and its GPU operations by buffer. In the
     // public ones half of the file is read before the first tenth of the GPU's time is complete.
     if (IsKinetoJson(path)) return ReadKinetoJson(path, progress);
@@ -134,6 +141,7 @@ bool IsTrace(const std::string& path) {
 
 Result<RecordedFile> ReadTrace(const std::string& path, ReadProgress& progress) {
   try {
+    if (IsTimeline(path)) return IsForRanks(path);
     if (IsKinetoJson(path)) return ReadKinetoJson(path, progress, Repairs::kLeftOut);
     const auto database = OpenDatabase(path);
     if (!database.ok()) return Error{database.error()};

@@ -81,7 +81,7 @@ Status NsysFacts::ReadGpus() {
   return rows_.ForEachRowOf(
       "TARGET_INFO_GPU", {},
       {"id", "name", "uuid", "busLocation", "smCount", "computeMajor", "computeMinor", "clockRate",
-       "totalMemory", "l2CacheSize", "smMajor", "smMinor"},
+       "totalMemory", "l2CacheSize", "smMajor", "smMinor", "cuDevice"},
       [&](const SqlRow& row) {
         Device device;
         device.name = row.text(1);
@@ -95,15 +95,18 @@ Status NsysFacts::ReadGpus() {
         if (row.int64(7) > 0) device.sm_clock_khz = Narrow(row.int64(7) / 1000);
         device.memory_bytes = row.optional_int64(8);
         device.l2_bytes = row.optional_int64(9);
+        device.ordinal = row.is_null(12) ? -1 : Narrow(row.int64(12));
         gpus_[row.int64(0)] = std::move(device);
       });
 }
 
 Status NsysFacts::ReadCudaDevices() {
-  return rows_.ForEachRowOf("TARGET_INFO_CUDA_DEVICE", {}, {"pid", "cudaId", "gpuId"},
+  return rows_.ForEachRowOf("TARGET_INFO_CUDA_DEVICE", {}, {"pid", "cudaId", "gpuId", "uuid"},
                             [&](const SqlRow& row) {
-                              if (!row.is_null(0) && !row.is_null(1) && !row.is_null(2))
-                                gpu_of_[{row.int64(0), row.int64(1)}] = row.int64(2);
+                              if (row.is_null(0) || row.is_null(1)) return;
+                              CudaDevice& device = cuda_devices_[{row.int64(0), row.int64(1)}];
+                              if (!row.is_null(2)) device.gpu = row.int64(2);
+                              device.uuid = Uuid(row.text(3));
                             });
 }
 
@@ -123,12 +126,42 @@ Status NsysFacts::ReadStreams() {
                             [&](const SqlRow& row) { stream_names_[key(row)] = row.text(3); });
 }
 
+// By the GPU that the process saw under this number; without such a row, or if it leads nowhere (an
+// export of a container, of a part of the machine), by CUDA's number of it on the machine.
+std::optional<Device> NsysFacts::FindGpu(std::int64_t pid, int ordinal) const {
+  if (const auto seen = cuda_devices_.find({pid, ordinal}); seen != cuda_devices_.end()) {
+    const CudaDevice& device = seen->second;
+    const auto by_id = device.gpu ? gpus_.find(*device.gpu) : gpus_.end();
+    if (by_id != gpus_.end()) return by_id->second;
+    for (const auto& [id, gpu] : gpus_) {
+      if (!gpu.uuid.empty() && gpu.uuid == device.uuid) return gpu;
+    }
+  }
+  if (const auto by_id = gpus_.find(ordinal); by_id != gpus_.end()) return by_id->second;
+  for (const auto& [id, gpu] : gpus_) {
+    if (gpu.ordinal == ordinal) return gpu;
+  }
+  return AnyGpu();
+}
+
+// Which one it was is not known: what all of them have in common is.
+std::optional<Device> NsysFacts::AnyGpu() const {
+  if (gpus_.empty()) return std::nullopt;
+  Device any = gpus_.begin()->second;
+  if (gpus_.size() == 1) return any;
+  const bool alike = std::all_of(gpus_.begin(), gpus_.end(), [&](const auto& gpu) {
+    return gpu.second.name == any.name && gpu.second.memory_bytes == any.memory_bytes;
+  });
+  if (!alike) return std::nullopt;
+  any.uuid.clear();
+  any.pci_bus_id.clear();
+  return any;
+}
+
 void NsysFacts::DescribeDevice(std::int64_t pid, Device& device) const {
-  const auto mapped = gpu_of_.find({pid, device.ordinal});
-  auto found = gpus_.find(mapped == gpu_of_.end() ? device.ordinal : mapped->second);
-  if (found == gpus_.end() && gpus_.size() == 1) found = gpus_.begin();
-  if (found == gpus_.end()) return;
-  Device described = found->second;  // without events
+  std::optional<Device> found = FindGpu(pid, device.ordinal);
+  if (!found) return;
+  Device described = *std::move(found);  // without events
   described.ordinal = device.ordinal;
   described.ops = std::move(device.ops);
   device = std::move(described);

@@ -29,6 +29,11 @@ class NsysFacts {
 
  private:
   using StreamKey = std::tuple<std::int64_t, std::int64_t, std::int64_t>;  // (pid, context, stream)
+  // What a process saw under a number of CUDA.
+  struct CudaDevice {
+    std::optional<std::int64_t> gpu;  // id in the file
+    std::string uuid;
+  };
 
   Status ReadSession();
   Status ReadProcesses();
@@ -37,6 +42,8 @@ class NsysFacts {
   Status ReadGpus();
   Status ReadCudaDevices();
   Status ReadStreams();
+  std::optional<Device> FindGpu(std::int64_t pid, int ordinal) const;
+  std::optional<Device> AnyGpu() const;
   void DescribeDevice(std::int64_t pid, Device& device) const;
 
   NsysRows& rows_;
@@ -44,10 +51,10 @@ class NsysFacts {
   std::int64_t base_ns_ = 0;
   std::optional<Interval> session_;
   std::string host_;
-  std::map<std::uint64_t, std::string> processes_;                        // by NsysProcessKey
-  std::map<std::int64_t, std::string> threads_;                           // by globalTid
-  std::map<std::int64_t, Device> gpus_;                                   // by id in the file
-  std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> gpu_of_;  // by (pid, CUDA ordinal)
+  std::map<std::uint64_t, std::string> processes_;                            // by NsysProcessKey
+  std::map<std::int64_t, std::string> threads_;                               // by globalTid
+  std::map<std::int64_t, Device> gpus_;                                       // by id in the file
+  std::map<std::pair<std::int64_t, std::int64_t>, CudaDevice> cuda_devices_;  // by (pid, number)
   std::map<StreamKey, std::int32_t> priorities_;
   std::map<StreamKey, std::string> stream_names_;
 };

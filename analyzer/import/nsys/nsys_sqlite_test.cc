@@ -10,6 +10,7 @@
 #include "analyzer/import/load/read_files.h"
 #include "analyzer/import/open/open_recording.h"
 #include "analyzer/import/testing/nsys_fixture.h"
+#include "analyzer/model/join_rate.h"
 #include "machine/testing/temporary_folder.h"
 
 namespace traceinject {
@@ -276,6 +277,62 @@ TEST_F(NsysSqliteTest, TheOnlyGpuIsThatOfAllProcesses) {
   EXPECT_EQ(run.ranks[0].devices[0].name, "Tesla V100");
   EXPECT_EQ(run.ranks[0].devices[0].cc_major, 7);
   EXPECT_FALSE(run.ranks[0].devices[0].sm_count.has_value());
+}
+
+// Of a container, whose rows of devices lead to no GPU, and of one without such rows.
+TEST_F(NsysSqliteTest, GpusAreNamedByWhateverTellsThem) {
+  struct Case {
+    const char* gpus;
+    const char* devices;
+    const char* name;
+    const char* uuid;
+  };
+  const Case cases[] = {
+      {"(4, 'NVIDIA A10', 'aa', 1, 0), (5, 'NVIDIA H100', 'bb', 1, 1)", "(17, 0, 100, 'GPU-bb')",
+       "NVIDIA H100", "GPU-bb"},
+      {"(4, 'NVIDIA A10', 'aa', 1, 1), (5, 'NVIDIA H100', 'bb', 1, 0)", "(NULL, 0, 9, NULL)",
+       "NVIDIA H100", "GPU-bb"},
+      {"(4, 'NVIDIA H100', 'aa', 1, NULL), (5, 'NVIDIA H100', 'bb', 1, NULL)", "(17, 0, 100, NULL)",
+       "NVIDIA H100", ""},
+      {"(4, 'NVIDIA A10', 'aa', 1, NULL), (5, 'NVIDIA H100', 'bb', 1, NULL)", "(17, 0, 100, NULL)",
+       "", ""},
+  };
+  for (const Case& one : cases) {
+    SCOPED_TRACE(one.gpus);
+    std::filesystem::remove(path_);
+    NsysFixture file(path_);
+    file.AddKernel(1'000, 1'500, "kernel", 5);
+    file.Execute(fmt::format(
+        "CREATE TABLE TARGET_INFO_GPU (id INTEGER, name TEXT, uuid TEXT, totalMemory INTEGER, "
+        "cuDevice INTEGER); INSERT INTO TARGET_INFO_GPU VALUES {};"
+        "CREATE TABLE TARGET_INFO_CUDA_DEVICE (gpuId INTEGER, cudaId INTEGER, pid INTEGER, uuid "
+        "TEXT); INSERT INTO TARGET_INFO_CUDA_DEVICE VALUES {};",
+        one.gpus, one.devices));
+    const auto run = Load();
+    ASSERT_EQ(run.ranks.size(), 1u);
+    EXPECT_EQ(run.ranks[0].devices[0].name, one.name);
+    EXPECT_EQ(run.ranks[0].devices[0].uuid, one.uuid);
+  }
+}
+
+// A capture range begins while work is queued: its launches came before.
+TEST_F(NsysSqliteTest, WhatWasLaunchedBeforeTheCaptureIsNotMissed) {
+  NsysFixture file(path_);
+  for (int i = 0; i < 100; ++i) {
+    if (i >= 40) file.AddApi(i * 1'000, i * 1'000 + 100, "cudaLaunchKernel_v7000", i + 1);
+    file.AddKernel(50'000 + i * 1'000, 50'000 + i * 1'000 + 900, "kernel", i + 1);
+  }
+  const auto run = Load();
+  ASSERT_EQ(run.ranks.size(), 1u);
+  const Rank& rank = run.ranks[0];
+  EXPECT_EQ(rank.first_kept_call, 41u);
+  EXPECT_EQ(rank.kept_from, 40'000);
+  const JoinRate join = CountJoins(rank);
+  EXPECT_EQ(join.beyond, 40);
+  EXPECT_EQ(join.operations, 60);
+  EXPECT_EQ(join.joined, 60);
+  ASSERT_EQ(run.notes.size(), 1u);
+  EXPECT_NE(run.notes[0].find("40 GPU operations were launched before"), std::string::npos);
 }
 
 // Of the year 2019: no globalPid, one name.

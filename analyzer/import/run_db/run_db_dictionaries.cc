@@ -9,9 +9,11 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 
+#include "analyzer/import/run_db/native_function.h"
 #include "analyzer/model/demangle.h"
 #include "analyzer/model/kernel_class.h"
 
@@ -470,21 +472,52 @@ class RunDbDictionaries::Reader {
     if (to_.schema_version < InfoOf(EventTable::kStackSample).since) return Done{};
     return rows_.ForEachRow(
         "code_place", "id, function, file, line, first_line", [&](const SqlRow& row) {
-          to_.place_ids.Add(row.int64(0), static_cast<std::uint32_t>(to_.places.size()));
           const auto line = [&](int column) { return std::max(0, Narrow(row.int64(column))); };
-          to_.places.push_back({to_.StringOf(row, 1), to_.StringOf(row, 2), line(3), line(4)});
+          CodePlace place{to_.StringOf(row, 1), to_.StringOf(row, 2), line(3), line(4)};
+          const auto next = static_cast<std::uint32_t>(to_.places.size());
+          std::uint32_t at = next;
+          if (IsNative(place)) {
+            MakeNative(&place);
+            at = native_places_.try_emplace({place.function, place.file, place.is_library}, next)
+                     .first->second;
+          }
+          to_.place_ids.Add(row.int64(0), at);
+          if (at == next) to_.places.push_back(place);
         });
+  }
+
+  // Of Python at least the line is known at which a function begins.
+  bool IsNative(const CodePlace& place) const {
+    if (place.line != 0 || place.first_line != 0 || place.function == kNone || place.file == kNone)
+      return false;
+    const std::string_view file = to_.strings[place.file];
+    return !file.ends_with(".py") && !file.starts_with('<') && file != "?";
+  }
+
+  // Its name as the source has it, in short. What launches a kernel bears the name of that.
+  void MakeNative(CodePlace* place) {
+    const std::string name = Demangle(to_.strings[place->function]);
+    const std::string text = ShortFunction(name);
+    place->is_native = true;
+    place->is_library = name_class_.contains(place->function) || IsLibraryFunction(text) ||
+                        IsLibraryObject(to_.strings[place->file]);
+    const auto [known, is_new] =
+        native_names_.try_emplace(text, static_cast<std::uint32_t>(to_.strings.size()));
+    if (is_new) to_.strings.push_back(text);
+    place->function = known->second;
   }
 
   // A caller that does not come before what it calls is of a damaged file, and could lead in a
   // circle.
   Status ReadStacks() {
     if (to_.schema_version < InfoOf(EventTable::kStackSample).since) return Done{};
+    const bool has_modules = to_.schema_version >= 7;
     return rows_.ForEachRow(
-        "stack", "id, parent, place",
+        "stack", has_modules ? "id, parent, place, module" : "id, parent, place",
         [&](const SqlRow& row) {
           CodeStack stack;
           stack.place = to_.place_ids.Find(row.int64(2));
+          if (has_modules && !row.is_null(3)) stack.module = to_.StringOf(row, 3);
           if (!row.is_null(1)) stack.caller = to_.stack_ids.Find(row.int64(1));
           if (stack.place == kNone) return rows_.Count("stack", RowProblem::kNoStack);
           if (!row.is_null(1) && stack.caller == kNone) rows_.Count("stack", RowProblem::kNoStack);
@@ -502,7 +535,10 @@ class RunDbDictionaries::Reader {
   bool closed_ = false;
   std::vector<std::map<int, std::uint32_t>>
       device_index_;  // by rank: ordinal -> index into Rank::devices
-  std::unordered_map<std::uint32_t, KernelClass> name_class_;  // by string
+  std::unordered_map<std::uint32_t, KernelClass> name_class_;    // by string
+  std::unordered_map<std::string, std::uint32_t> native_names_;  // of functions, in short
+  // By function, file, and whether it is of a library: overloads are one place.
+  std::map<std::tuple<std::uint32_t, std::uint32_t, bool>, std::uint32_t> native_places_;
 };
 
 Status RunDbDictionaries::Read(RunDbRows& rows, RecordedFile& file) {

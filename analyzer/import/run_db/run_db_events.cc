@@ -312,7 +312,7 @@ class EventReader {
           collectives.thread.push_back(thread->index);
           collectives.function.push_back(function);
           collectives.communicator.push_back(own ? communicator->index : kNone);
-          collectives.bytes.push_back(std::max<std::int64_t>(0, row.int64(5)));
+          collectives.bytes.push_back(std::max<std::int64_t>(-1, row.int64(5)));
           collectives.reduction.push_back(row.optional_int(6).value_or(-1));
           collectives.peer.push_back(row.optional_int(7).value_or(-1));
           collectives.root.push_back(row.optional_int(8).value_or(-1));

@@ -177,7 +177,7 @@ TEST_F(RunDbSamplesTest, TimesOfAllFilesHaveOneBase) {
 
 TEST_F(RunDbSamplesTest, StacksShareTheirCallers) {
   RunDbFixture file(path_);
-  const std::vector<RunDbFixture::Frame> outer = {{.function = "main", .line = 9}};
+  const std::vector<RunDbFixture::Frame> outer = {{.function = "main", .line = 9, .module = "Net"}};
   std::vector<RunDbFixture::Frame> inner = outer;
   inner.push_back({.function = "load", .file = "data.py", .line = 41, .first_line = 40});
   file.AddStackSample({.time_ns = 20, .frames = inner, .repeats = 3, .span_ns = 30});
@@ -189,6 +189,8 @@ TEST_F(RunDbSamplesTest, StacksShareTheirCallers) {
   const Rank& rank = read.ranks.at(0);
   ASSERT_EQ(rank.stacks.size(), 2U);
   EXPECT_EQ(rank.stacks[1].caller, 0U);
+  EXPECT_EQ(rank.string(rank.stacks[0].module), "Net");
+  EXPECT_EQ(rank.stacks[1].module, kNone);
   const CodePlace& place = rank.places.at(rank.stacks[1].place);
   EXPECT_EQ(rank.string(place.function), "load");
   EXPECT_EQ(rank.string(place.file), "data.py");
@@ -202,6 +204,38 @@ TEST_F(RunDbSamplesTest, StacksShareTheirCallers) {
   EXPECT_EQ(rank.threads.at(samples.thread[1]).tid, 7);
   EXPECT_EQ(samples.repeats, (std::vector<std::uint32_t>{0, 0, 3}));
   EXPECT_EQ(samples.span[2], 30);
+}
+
+// What bears the name of a kernel launches it.
+TEST_F(RunDbSamplesTest, FunctionsOfMachineCode) {
+  RunDbFixture file(path_);
+  file.AddKernel({.start_ns = 5, .dur_ns = 6, .name = "_Z4gemmPf"});
+  const auto function = [](const char* symbol) {
+    return RunDbFixture::Frame{.function = symbol, .file = "/w/train", .line = 0};
+  };
+  file.AddStackSample(
+      {.time_ns = 10,
+       .frames = {function("main"), function("_ZN5model7forwardEi"),
+                  function("_ZN5model7forwardEf"), function("_Z4gemmPf"),
+                  function("_Z10cudaMallocIfE9cudaErrorPPT_m"), function("train+0x10")},
+       .kind = StackKind::kLaunch});
+  file.AddStackSample({.time_ns = 11, .frames = {{.function = "f", .line = 0}}});
+  file.Close();
+  const RecordedFile read = Read();
+  const Rank& rank = read.ranks.at(0);
+  std::vector<std::string> names, libraries;
+  for (const CodePlace& place : rank.places) {
+    if (!place.is_native) continue;
+    names.emplace_back(rank.string(place.function));
+    if (place.is_library) libraries.push_back(names.back());
+  }
+  EXPECT_EQ(names, (std::vector<std::string>{"main", "model::forward", "gemm", "cudaMalloc<float>",
+                                             "train+0x10"}));
+  EXPECT_EQ(libraries, (std::vector<std::string>{"gemm", "cudaMalloc<float>"}));
+  ASSERT_EQ(rank.shapes.size(), 1U);
+  EXPECT_EQ(rank.string(rank.shapes[0].name), "gemm(float*)");
+  ASSERT_EQ(rank.stacks.size(), 7U);
+  EXPECT_EQ(rank.stacks[1].place, rank.stacks[2].place);  // overloads are one function
 }
 
 TEST_F(RunDbSamplesTest, StacksThatLeadNowhere) {

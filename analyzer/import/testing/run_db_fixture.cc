@@ -111,8 +111,11 @@ struct RunDbFixture::State {
     std::optional<std::int64_t> stack;
     for (const Frame& frame : frames) {
       const std::int64_t place = PlaceId(frame);
-      stack = Intern(stacks, std::tuple(stack.value_or(0), place),
-                     [&](std::int64_t id) { Insert("stack VALUES (?, ?, ?)", id, stack, place); });
+      const auto module =
+          frame.module.empty() ? std::nullopt : std::optional(StringId(frame.module));
+      stack = Intern(
+          stacks, std::tuple(stack.value_or(0), place, module.value_or(0)),
+          [&](std::int64_t id) { Insert("stack VALUES (?, ?, ?, ?)", id, stack, place, module); });
     }
     return stack;
   }
@@ -132,7 +135,7 @@ struct RunDbFixture::State {
   std::map<std::tuple<std::string, int>, std::int64_t> api_names;
   std::map<std::uint32_t, std::int64_t> graph_nodes;
   std::map<std::tuple<std::string, std::string, int>, std::int64_t> places;
-  std::map<std::tuple<std::int64_t, std::int64_t>, std::int64_t> stacks;
+  std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t>, std::int64_t> stacks;
   std::uint64_t next_correlation = 1;
   std::int64_t communicators = 0, collectives = 0, data_loaders = 0, gemm_shapes = 0, workers = 0;
   std::int64_t attention_shapes = 0;

@@ -208,6 +208,7 @@ class RunDbFixture {
     std::string function = "train", file = "train.py";
     int line = 1;
     std::optional<int> first_line = std::nullopt;
+    std::string module = {};
   };
   struct StackSample {
     TimeNs time_ns = 0;

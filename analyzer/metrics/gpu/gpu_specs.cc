@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/metrics/gpu/gpu_specs.h"
 
+#include <fmt/format.h>
+
 #include <array>
 
 #include "analyzer/common/text.h"
@@ -96,6 +98,11 @@ const GpuSpec* FindGpuSpec(std::string_view device_name) {
     if (MatchesGlob(device_name, spec.pattern)) return &spec;
   }
   return nullptr;
+}
+
+std::string UnknownPeakText(std::string_view device_name) {
+  if (device_name.empty()) return "the model of the GPU is not known";
+  return fmt::format("the peak rate of '{}' is not known", device_name);
 }
 
 std::optional<double> PeakTflops(const GpuSpec& spec, PeakDtype dtype) {

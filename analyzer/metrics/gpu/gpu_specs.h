@@ -37,6 +37,10 @@ const GpuSpec* FindGpuSpec(std::string_view device_name);
 // Share of the dense peak that good GEMMs reach: measured on the GPU, or 80 % (fp8 72 %)
 // as on its like.
 double ReachedShare(const GpuSpec& spec, PeakDtype dtype);
+// Why there is no peak rate of a GPU without a row in the table: "the peak rate of 'X' is not
+// known".
+std::string UnknownPeakText(std::string_view device_name);
+
 // Share of the published memory bandwidth that good kernels reach: an assumption, 85 %.
 inline constexpr double kReachedMemoryShare = 0.85;
 

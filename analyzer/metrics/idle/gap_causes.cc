@@ -94,6 +94,7 @@ class GapWalker {
 
  private:
   void CountLaunch(std::uint32_t row) {
+    if (ops_.launch[row] == kNone && rank_.CallIsBeyond(ops_.correlation[row])) return;
     ++found_.operations;
     if (ops_.launch[row] == kNone) return;
     ++found_.joined;

@@ -43,9 +43,11 @@ struct GapCauses {
   // followed a wait of another kind.
   std::vector<HostSegment> host;
   TimeNs usual_latency_ns = 0;  // from launch to start where the device is idle
-  std::int64_t operations = 0;  // of the device, those that begin before the end of the window
-  std::int64_t joined = 0;      // of those, with a known launch
-  std::int64_t acausal = 0;     // of those, started before they were launched
+  // Of the device, those that begin before the end of the window, and whose launch was to be
+  // recorded (Rank::CallIsBeyond).
+  std::int64_t operations = 0;
+  std::int64_t joined = 0;   // of those, with a known launch
+  std::int64_t acausal = 0;  // of those, started before they were launched
 };
 
 // Host time between two calls of which nothing was recorded: from so long on something must have

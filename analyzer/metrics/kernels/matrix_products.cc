@@ -136,7 +136,7 @@ std::optional<double> LeastBytesOf(const GemmShape& shape) {
 
 std::string MatrixTypes(const GemmShape& shape) {
   const std::string a = DataTypeName(shape.type_a);
-  if (shape.type_a == shape.type_b && shape.type_a == shape.type_c) return a;
+  if (shape.type_a == shape.type_b && (shape.type_a == shape.type_c || shape.type_c < 0)) return a;
   return fmt::format("{} x {} = {}", a, DataTypeName(shape.type_b), DataTypeName(shape.type_c));
 }
 

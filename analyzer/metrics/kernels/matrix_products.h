@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analyzer/metrics/steps/window.h"
@@ -18,6 +19,10 @@
 #include "analyzer/model/run.h"
 
 namespace traceinject {
+
+// Whether a product is that of an operator of PyTorch, from its inputs, and not of a library's
+// call. It may stand for a convolution then.
+inline bool IsOperator(std::string_view function) { return function.starts_with("aten::"); }
 
 // Of one product of this shape.
 double FlopsOf(const GemmShape& shape);
@@ -29,8 +34,8 @@ std::optional<double> LeastBytesOf(const GemmShape& shape);
 // grouped call. Rows of other threads may lie between the two.
 std::uint32_t FirstOfCall(const Gemms& gemms, std::uint32_t row);
 
-// "bf16", or "fp8 e4m3 x fp8 e5m2 = bf16" where the matrices differ; "type 99" for a type without a
-// name here.
+// "bf16" where that of the result is the same or not known, or "fp8 e4m3 x fp8 e5m2 = bf16" where
+// the matrices differ; "type 99" for a type without a name here.
 std::string MatrixTypes(const GemmShape& shape);
 
 // The products of one shape and function.

@@ -43,7 +43,9 @@ Reason SetFlops(const MfuOptions& options, Mfu& mfu) {
 class LongestByHost {
  public:
   void Add(const Rank& rank, Interval time) {
-    const auto [entry, is_new] = by_host_.try_emplace(rank.process.host, time);
+    // A process whose host is not known may be on one of its own.
+    const std::string_view host = rank.process.host.empty() ? rank.path : rank.process.host;
+    const auto [entry, is_new] = by_host_.try_emplace(host, time);
     if (is_new) return;
     entry->second.start = std::min(entry->second.start, time.start);
     entry->second.end = std::max(entry->second.end, time.end);
@@ -93,7 +95,7 @@ std::optional<JudgedSteps> SlowestSteps(const std::vector<MfuDevice>& devices, b
   for (const MfuDevice& at : devices) {
     const Steps& found = *at.steps;
     const bool is_told = found.source == StepSource::kMarks || found.source == StepSource::kRanges;
-    if (found.source == StepSource::kWindow || is_told != told) continue;
+    if (found.few() || is_told != told) continue;
     JudgedSteps judged;
     judged.count = static_cast<std::int64_t>(found.count_judged());
     judged.time_ns = Length(found.judged_times());
@@ -192,7 +194,7 @@ Reason SetPeak(const std::vector<MfuDevice>& devices, const MfuOptions& options,
   for (const MfuDevice& at : devices) {
     const std::string& name = at.device->name;
     const GpuSpec* spec = FindGpuSpec(name);
-    if (spec == nullptr) return fmt::format("the peak rate of '{}' is not known", name);
+    if (spec == nullptr) return UnknownPeakText(name);
     const std::optional<double> peak = PeakTflops(*spec, dtype);
     if (!peak) {
       return fmt::format("no {} peak rate is published for {} ({})", PeakDtypeName(dtype),

@@ -36,7 +36,7 @@ class ByRate {
   std::optional<double> IdealSeconds(const Device& device, std::string* reason) const {
     const GpuSpec* spec = FindGpuSpec(device.name);
     if (spec == nullptr) {
-      *reason = fmt::format("the peak rate of '{}' is not known", device.name);
+      *reason = UnknownPeakText(device.name);
       return std::nullopt;
     }
     if (unknown_ > 0) {
@@ -81,7 +81,8 @@ std::optional<PeakDtype> PeakDtypeOf(const GemmShape& shape, std::string_view fu
     return std::nullopt;
   switch (shape.compute_type) {
     case kComputeFloat:
-      if (function != "cublasLtMatmul") return std::nullopt;
+      // Of PyTorch's operators the names of their kernels told (kineto_products.h).
+      if (function != "cublasLtMatmul" && !IsOperator(function)) return std::nullopt;
       return PeakDtype::kFp32;
     case kComputePedanticFloat:
       return PeakDtype::kFp32;

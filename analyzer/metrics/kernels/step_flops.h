@@ -4,7 +4,8 @@
 // Recomputation in Large Transformer Models", section 6: everything that is computed counts, what
 // is computed again for the backward pass too).
 //
-// A lower bound: convolutions, compiled code and replays of CUDA graphs have no known operations.
+// A lower bound: convolutions (but in traces of torch.profiler with shapes), compiled code and
+// replays of CUDA graphs have no known operations.
 #pragma once
 
 #include <optional>

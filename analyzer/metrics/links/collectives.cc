@@ -357,6 +357,7 @@ std::optional<std::int64_t> MessageBytes(std::string_view function, std::int64_t
                                          std::optional<int> n) {
   static constexpr std::string_view kPerRank[] = {"AllGather", "ReduceScatter", "AlltoAll",
                                                   "Gather", "Scatter"};
+  if (bytes < 0) return std::nullopt;
   if (std::find(std::begin(kPerRank), std::end(kPerRank), function) == std::end(kPerRank))
     return bytes;
   if (!n) return std::nullopt;

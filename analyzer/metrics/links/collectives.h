@@ -62,8 +62,8 @@ struct NcclLinks {
 // (CountCommKernels counts them). O((kernels + calls + ranges) log).
 NcclLinks LinkNccl(const Rank& rank, const Device& device);
 
-// S of a call of `bytes` (count x type size of its count argument). Empty if it needs n and n is
-// unknown.
+// S of a call of `bytes` (count x type size of its count argument). Empty if that is unknown (-1),
+// or if it needs n and n is unknown.
 std::optional<std::int64_t> MessageBytes(std::string_view function, std::int64_t bytes,
                                          std::optional<int> n);
 

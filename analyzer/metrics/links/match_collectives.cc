@@ -196,6 +196,7 @@ std::vector<std::string> EstimateTransfers(const std::vector<NcclMember>& member
   for (auto& [key, places] : views) {
     const int size = key.second;
     if (!Complete(places, size)) continue;
+    const bool assumed = key.first == kAssumedWorld;
     for (std::size_t i = 0; i < places.begin()->second.size(); ++i) {
       CommunicatorMembers same;
       for (auto& [own_rank, list] : places) same.push_back(list[i]);
@@ -203,8 +204,12 @@ std::vector<std::string> EstimateTransfers(const std::vector<NcclMember>& member
         return members[view.member].rank->kept_from.has_value();
       });
       if (parts) LeaveCommonPart(same);
-      if (SameSequence(same) && (!parts || RanTogether(same))) {
+      if (SameSequence(same) && ((!parts && !assumed) || RanTogether(same))) {
         SetTransfers(same);
+      } else if (assumed) {
+        notes.push_back(
+            "The traces do not tell the communicators of NCCL operations, and they did not run on "
+            "all ranks at the same time, so waiting and transfer cannot be separated.");
       } else {
         notes.push_back(
             fmt::format("The ranks of a communicator of {} recorded different sequences of NCCL "

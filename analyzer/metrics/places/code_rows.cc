@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/metrics/places/code_rows.h"
 
+#include <algorithm>
 #include <charconv>
 #include <map>
 #include <set>
+#include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 
@@ -35,15 +38,34 @@ class CodeGroups {
  private:
   using Key = std::pair<std::uint32_t, std::uint32_t>;
 
-  Key KeyOf(std::uint32_t place) const {
+  // Of modules those that are together have the key of the one that was seen first.
+  Key KeyOf(std::uint32_t place) {
+    if (IsOfModules(grouping_)) return KeyOfModule(place);
     const CodePlace& code = rank_.places[place];
     return grouping_ == CodeGrouping::kLine ? Key(place, 0) : Key(code.function, code.file);
   }
+  Key KeyOfModule(std::uint32_t module) {
+    if (grouping_ == CodeGrouping::kEachModule || module == kNone) return {module, 0};
+    const auto [known, is_new] = module_keys_.try_emplace(module, module);
+    if (is_new) {
+      known->second =
+          first_modules_.try_emplace(WithoutNumbers(rank_.string(module)), module).first->second;
+    }
+    return {known->second, 0};
+  }
+  std::string ModuleText(std::uint32_t module) const {
+    if (module == kNone) return {};
+    const std::string_view name = rank_.string(module);
+    return grouping_ == CodeGrouping::kEachModule ? std::string(name) : WithoutNumbers(name);
+  }
   CodeRow& At(std::uint32_t place) {
     const auto [found, is_new] = rows_.try_emplace(KeyOf(place));
-    if (is_new) {
+    if (is_new && IsOfModules(grouping_)) {
+      found->second.module = ModuleText(place);
+      found->second.own = true;
+    } else if (is_new) {
       found->second.place = place;
-      found->second.own = !IsLibraryFile(rank_.string(rank_.places[place].file));
+      found->second.own = !IsLibraryPlace(rank_, rank_.places[place]);
     }
     return found->second;
   }
@@ -74,20 +96,27 @@ class CodeGroups {
       });
     }
     for (const auto& [stack, looks] : of_stack) {
-      At(rank_.stacks[stack].place).self_looks += looks;
-      At(sites.Of(stack).place).looks += looks;
+      const std::uint32_t site = sites.Of(stack).place;
+      const bool of_modules = IsOfModules(grouping_);
+      At(of_modules ? site : rank_.stacks[stack].place).self_looks += looks;
+      At(site).looks += looks;
       std::set<Key> on_it;  // each once, however deep it calls itself
+      if (of_modules && site == kNone) At(site).total_looks += looks;
       for (std::uint32_t at = stack; at != kNone; at = rank_.stacks[at].caller) {
-        const std::uint32_t place = rank_.stacks[at].place;
+        const std::uint32_t place = of_modules ? rank_.stacks[at].module : rank_.stacks[at].place;
+        if (of_modules && place == kNone) continue;
         if (on_it.insert(KeyOf(place)).second) At(place).total_looks += looks;
       }
     }
   }
 
+  // What is outside of all modules is told as that.
+  bool HasRow(const CodeSite& site) const { return site.place != kNone || IsOfModules(grouping_); }
+
   void AddTimes(const DevicePlaces& places) {
     for (std::size_t cause = 0; cause < kIdleCauses; ++cause) {
       for (const PlaceTime& time : places.idle[cause].places) {
-        if (time.site.place == kNone) continue;
+        if (!HasRow(time.site)) continue;
         CodeRow& row = At(time.site.place);
         row.idle_ns += time.ns;
         row.idle_low_ns += time.low_ns;
@@ -98,7 +127,7 @@ class CodeGroups {
       }
     }
     for (const PlaceTime& time : places.waits.places) {
-      if (time.site.place != kNone) At(time.site.place).wait_ns += time.ns;
+      if (HasRow(time.site)) At(time.site.place).wait_ns += time.ns;
     }
     AddKernels(places.kernels);
     AddKernels(places.backward);
@@ -106,7 +135,7 @@ class CodeGroups {
 
   void AddKernels(const TimeByPlace& kernels) {
     for (const PlaceTime& time : kernels.places) {
-      if (time.site.place == kNone) continue;
+      if (!HasRow(time.site)) continue;
       CodeRow& row = At(time.site.place);
       row.kernel_ns += time.ns;
       row.kernel_low_ns += time.low_ns;
@@ -119,6 +148,8 @@ class CodeGroups {
   const SiteFrame frame_;
   const Intervals times_;
   std::map<Key, CodeRow> rows_;
+  std::unordered_map<std::string, std::uint32_t> first_modules_;  // by name without numbers
+  std::unordered_map<std::uint32_t, std::uint32_t> module_keys_;  // of each that of its group
 };
 
 }  // namespace

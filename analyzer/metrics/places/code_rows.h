@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "analyzer/metrics/places/code_grouping.h"
@@ -14,6 +15,7 @@ namespace traceinject {
 struct CodeRow {
   std::uint32_t place = kNone;   // of the group that was seen first; kNone: of a thread
   std::uint32_t thread = kNone;  // kThread only
+  std::string module;            // kModules and kEachModule only; empty: outside of all
   bool own = false;              // code of the program, not of a library
   // Looks at which it was the innermost frame; at which it was the innermost one of the program's
   // own code; at which it was anywhere on the stack.
@@ -26,7 +28,8 @@ struct CodeRow {
   double kernel_ns = 0, kernel_low_ns = 0, kernel_high_ns = 0;  // of what it launched
 };
 
-// In no order. `frame`: as the places were found. O(looks + stacks * depth).
+// In no order. `frame`: as the places were found; groupings of modules want those of
+// SiteFrame::kModule. O(looks + stacks * depth).
 std::vector<CodeRow> RowsOfCode(const DeviceAnalysis& judged, const DevicePlaces& places,
                                 CodeGrouping grouping, SiteFrame frame = SiteFrame::kOwn);
 

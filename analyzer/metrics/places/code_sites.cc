@@ -76,6 +76,14 @@ bool IsExpression(std::string_view function) {
   return false;
 }
 
+// The name of a function without one begins with that of its file.
+std::string WithFile(std::string_view function, std::string_view word, std::string_view file) {
+  const std::string_view name = ShortFile(file);
+  if (function.starts_with(name) && function.substr(name.size()).starts_with("+0x"))
+    return std::string(function);
+  return fmt::format("{} {} {}", function, word, name);
+}
+
 }  // namespace
 
 bool IsLibraryFile(std::string_view file) {
@@ -87,6 +95,10 @@ bool IsLibraryFile(std::string_view file) {
   }
   if (std::find(kNoFiles.begin(), kNoFiles.end(), file) != kNoFiles.end()) return true;
   return EndOfStandardLibrary(file) != std::string_view::npos || IsRelativeLibrary(file);
+}
+
+bool IsLibraryPlace(const Rank& rank, const CodePlace& place) {
+  return place.is_native ? place.is_library : IsLibraryFile(rank.string(place.file));
 }
 
 std::string_view ShortFile(std::string_view file) {
@@ -102,15 +114,21 @@ std::string_view ShortFile(std::string_view file) {
 CodeSites::CodeSites(const Rank& rank, SiteFrame frame) {
   if (frame == SiteFrame::kInnermost) {
     for (const CodeStack& stack : rank.stacks)
-      sites_.push_back(
-          {stack.place, kNone, !IsLibraryFile(rank.string(rank.places[stack.place].file))});
+      sites_.push_back({stack.place, kNone, !IsLibraryPlace(rank, rank.places[stack.place])});
+    return;
+  }
+  if (frame == SiteFrame::kModule) {
+    for (const CodeStack& stack : rank.stacks) {
+      const CodeSite caller = stack.caller == kNone ? CodeSite() : sites_[stack.caller];
+      sites_.push_back(stack.module == kNone ? caller : CodeSite{stack.module, kNone, true});
+    }
     return;
   }
   enum class Kind : std::uint8_t { kOwn, kExpression, kLibrary, kBegin };
   std::vector<Kind> kinds;
   kinds.reserve(rank.places.size());
   for (const CodePlace& place : rank.places) {
-    Kind kind = IsLibraryFile(rank.string(place.file)) ? Kind::kLibrary : Kind::kOwn;
+    Kind kind = IsLibraryPlace(rank, place) ? Kind::kLibrary : Kind::kOwn;
     if (kind == Kind::kOwn && IsExpression(rank.string(place.function))) kind = Kind::kExpression;
     if (BeginsProcess(rank, place)) kind = Kind::kBegin;
     kinds.push_back(kind);
@@ -137,7 +155,9 @@ CodeSites::CodeSites(const Rank& rank, SiteFrame frame) {
 std::string PlaceText(const Rank& rank, std::uint32_t place) {
   if (place == kNone) return "";
   const CodePlace& code = rank.places[place];
-  return PlaceText(rank.string(code.file), code.line, rank.string(code.function));
+  const std::string_view file = rank.string(code.file), function = rank.string(code.function);
+  if (code.is_native) return WithFile(function, "in", file);
+  return PlaceText(file, code.line, function);
 }
 
 std::string PlaceText(std::string_view file, std::int32_t line, std::string_view function) {
@@ -148,13 +168,32 @@ std::string PlaceText(std::string_view file, std::int32_t line, std::string_view
   return fmt::format("{}{} in {}", name, number, function);
 }
 
+std::string WithoutNumbers(std::string_view module) {
+  std::string text;
+  while (!module.empty()) {
+    const std::string_view part = module.substr(0, module.find('.'));
+    const bool is_number = part.find_first_not_of("0123456789") == std::string_view::npos;
+    if (!text.empty()) text += '.';
+    text += is_number ? "*" : part;
+    module.remove_prefix(std::min(module.size(), part.size() + 1));
+  }
+  return text;
+}
+
+std::string FrameText(const Rank& rank, std::uint32_t place) {
+  const CodePlace& code = rank.places[place];
+  const std::string line = code.line > 0 ? fmt::format(":{}", code.line) : "";
+  return fmt::format("{} ({}{})", rank.string(code.function), ShortFile(rank.string(code.file)),
+                     line);
+}
+
 std::string LibraryText(const Rank& rank, std::uint32_t place) {
   if (place == kNone) return "";
   const CodePlace& code = rank.places[place];
   const std::string_view file = rank.string(code.file);
   if (std::find(kNoFiles.begin(), kNoFiles.end(), file) != kNoFiles.end())
     return std::string(rank.string(code.function));
-  return fmt::format("{} of {}", rank.string(code.function), ShortFile(rank.string(code.file)));
+  return WithFile(rank.string(code.function), "of", file);
 }
 
 }  // namespace traceinject

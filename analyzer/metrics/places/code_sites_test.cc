@@ -49,6 +49,45 @@ TEST(CodeSites, TheInnermostFrameOfAllWhereItIsAskedFor) {
   EXPECT_TRUE(sites.Of(own).own);
 }
 
+TEST(CodeSites, TheInnermostModule) {
+  RankBuilder builder;
+  const auto stack = builder.AddStack({{"main", "/w/train.py", 9},
+                                       {"_call_impl", kTorch, 5, "Net"},
+                                       {"forward", "/w/model.py", 41},
+                                       {"_call_impl", kTorch, 5, "Net.fc"},
+                                       {"forward", kTorch, 7}});
+  const auto outside = builder.AddStack({{"main", "/w/train.py", 10}});
+  const CodeSites sites(builder.rank(), SiteFrame::kModule);
+  EXPECT_EQ(builder.rank().string(sites.Of(stack).place), "Net.fc");
+  EXPECT_EQ(sites.Of(outside).place, kNone);
+}
+
+TEST(CodeSites, FunctionsOfMachineCode) {
+  RankBuilder builder;
+  const auto stack = builder.AddStack({{"_start", "/w/train", 0},
+                                       {"main", "/w/train", 0},
+                                       {"model::forward", "/w/train", 0},
+                                       {"gemm_kernel", "/w/train", 0},
+                                       {"cudaLaunchKernel", "/w/libcudart.so.13", 0}});
+  const auto strange = builder.AddStack({{"start_thread", "/usr/lib/libc.so.6", 0}});
+  const auto unnamed = builder.AddStack({{"train+0x12a0", "/w/train", 0}});
+  Rank& rank = builder.rank();
+  for (CodePlace& place : rank.places) {
+    place.is_native = true;
+    const std::string_view function = rank.string(place.function);
+    place.is_library = function == "gemm_kernel" || rank.string(place.file) != "/w/train";
+  }
+  const CodeSites sites(rank);
+  EXPECT_TRUE(sites.Of(stack).own);
+  EXPECT_EQ(PlaceText(rank, sites.Of(stack).place), "model::forward in train");
+  EXPECT_EQ(LibraryText(rank, sites.Of(stack).library), "gemm_kernel of train");
+  EXPECT_EQ(FrameText(rank, sites.Of(stack).place), "model::forward (train)");
+  EXPECT_FALSE(sites.Of(strange).own);
+  EXPECT_EQ(PlaceText(rank, sites.Of(unnamed).place), "train+0x12a0");
+  EXPECT_EQ(PlaceText(rank, CodeSites(rank, SiteFrame::kInnermost).Of(stack).place),
+            "cudaLaunchKernel in libcudart.so.13");
+}
+
 TEST(CodeSites, ExpressionsArePartOfTheirLine) {
   RankBuilder builder;
   const auto inside = builder.AddStack({{"load", "/w/data.py", 20},

@@ -285,9 +285,9 @@ std::optional<DevicePlaces> FindDevicePlaces(const DeviceAnalysis& judged, SiteF
   found.waits = WaitsByPlace(judged, scope.times, host);
   FindIdlePlaces(judged, pieces, scope.times, host, host, found);
   found.workers = WorkerTimeByPlace(rank, looks, sites, TimesOfDataWaits(pieces, scope.times));
-  found.kernels = KernelTimeByPlace(rank, *judged.device, sites, scope.times);
-  found.backward = BackwardTimeByPlace(rank, *judged.device, looks, MainThreadOf(judged, looks),
-                                       sites, scope.times);
+  const std::uint32_t main = MainThreadOf(judged, looks);
+  found.kernels = KernelTimeByPlace(rank, *judged.device, main, sites, scope.times);
+  found.backward = BackwardTimeByPlace(rank, *judged.device, looks, main, sites, scope.times);
   return found;
 }
 

@@ -3,9 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <map>
 #include <random>
 #include <string>
+#include <vector>
 
+#include "analyzer/metrics/places/code_rows.h"
 #include "analyzer/model/testing/rank_builder.h"
 
 namespace traceinject {
@@ -239,6 +243,67 @@ TEST_F(DevicePlacesTest, KernelTimeByTheLineThatLaunched) {
               0.06 * static_cast<double>(kernels.total_ns));
   EXPECT_LT(kernels.places[0].low_ns, kernels.places[0].ns);
   EXPECT_EQ(kernels.unknown_ns, 0);
+}
+
+// Kernels of 4 layers of two modules each, and one outside of them all.
+TEST_F(DevicePlacesTest, RowsOfModules) {
+  std::vector<std::uint32_t> stacks = {builder_.AddStack({{"main", "/w/train.py", 9}})};
+  for (const char* layer : {"0", "1", "2", "13"}) {
+    for (const char* part : {"attn", "mlp"}) {
+      const std::string block = std::string("Net.h.") + layer;
+      stacks.push_back(builder_.AddStack({{"main", "/w/train.py", 9},
+                                          {"_call_impl", "/w/module.py", 5, block},
+                                          {"_call_impl", "/w/module.py", 5, block + "." + part}}));
+    }
+  }
+  for (std::size_t i = 0; i < 900; ++i) {
+    const TimeNs start = static_cast<TimeNs>(i) * kMs;
+    const std::uint32_t stack = stacks[i % stacks.size()];
+    const auto launch = builder_.AddApi(start, start + 5'000, "cudaLaunchKernel");
+    const bool is_mlp = i % stacks.size() != 0 && i % stacks.size() % 2 == 0;
+    builder_.AddKernel(start + 10'000, start + (is_mlp ? 410'000 : 110'000),
+                       is_mlp ? "large" : "small", launch);
+    builder_.AddLook(start, stack, StackKind::kLaunch, builder_.rank().api.correlation[launch]);
+  }
+  ASSERT_TRUE(Find().has_value());
+  const auto places = FindDevicePlaces(judged_, SiteFrame::kModule);
+  const auto kernel_ms = [&](CodeGrouping grouping) {
+    std::map<std::string, double> found;
+    for (const CodeRow& row : RowsOfCode(judged_, *places, grouping, SiteFrame::kModule)) {
+      if (row.kernel_ns > 0) found[row.module] = std::round(row.kernel_ns / kMs);
+    }
+    return found;
+  };
+  const auto together = kernel_ms(CodeGrouping::kModules);
+  ASSERT_EQ(together.size(), 3U);
+  EXPECT_NEAR(together.at(""), 10, 1);
+  EXPECT_NEAR(together.at("Net.h.*.attn"), 40, 2);
+  EXPECT_NEAR(together.at("Net.h.*.mlp"), 160, 4);
+  const auto each = kernel_ms(CodeGrouping::kEachModule);
+  EXPECT_EQ(each.size(), 9U);
+  EXPECT_NEAR(each.at("Net.h.13.mlp"), 40, 2);
+}
+
+// Of what a library launches out of sight no stack is taken; those that the thread had a little
+// before and after tell where it stood.
+TEST_F(DevicePlacesTest, LaunchesWithoutStacksAreOfTheLineNearby) {
+  const auto attend = builder_.AddStack({{"attend", "/w/model.py", 5}});
+  const auto other = builder_.AddStack({{"forward", "/w/model.py", 9}});
+  for (int i = 0; i < 500; ++i) {
+    const TimeNs start = i * kMs;
+    const auto near = builder_.AddApi(start, start + 5'000, "cudaLaunchKernel");
+    builder_.AddKernel(start + 10'000, start + 20'000, "unpack", near);
+    if (i % 20 == 0)
+      builder_.AddLook(start, attend, StackKind::kLaunch, builder_.rank().api.correlation[near]);
+    const auto hidden = builder_.AddApi(start + 8'000, start + 14'000, "cuLaunchKernelEx");
+    builder_.AddKernel(start + 20'000, start + 420'000, "flash_fprop", hidden);
+    builder_.AddLook(start + 300'000, other);
+  }
+  const auto found = Find();
+  ASSERT_TRUE(found.has_value());
+  ASSERT_EQ(found->kernels.places.size(), 1U);
+  EXPECT_EQ(Text(found->kernels.places[0]), "model.py:5 in attend");
+  EXPECT_DOUBLE_EQ(found->kernels.places[0].ns, static_cast<double>(found->kernels.total_ns));
 }
 
 // The backward pass runs on a thread without Python, here with the kernels of the forward pass.

@@ -137,7 +137,7 @@ class FlameOfThread {
                              [&](std::size_t callee) { return nodes_[callee].looks; });
     for (const std::size_t callee : callees) {
       const Node& one = nodes_[callee];
-      const bool own = !IsLibraryFile(rank_.string(rank_.places[one.place].file));
+      const bool own = !IsLibraryPlace(rank_, rank_.places[one.place]);
       flame.frames.push_back({depth, one.place, own, one.looks, one.states});
       Write(callee, depth + 1, flame);
     }

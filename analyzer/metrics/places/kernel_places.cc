@@ -6,6 +6,9 @@
 #include <map>
 #include <unordered_map>
 #include <utility>
+#include <vector>
+
+#include "analyzer/metrics/places/near_stacks.h"
 
 namespace traceinject {
 namespace {
@@ -16,6 +19,11 @@ struct AlikeOps {
   TimeNs total_ns = 0;
   std::int64_t count = 0, stacks = 0;
   std::map<std::uint32_t, std::pair<CodeSite, std::int64_t>> sites;  // by place
+
+  void Add(const CodeSite& site) {
+    ++sites.try_emplace(site.place, site, 0).first->second.second;
+    ++stacks;
+  }
 };
 
 // How far a time may be off, squared.
@@ -52,6 +60,29 @@ void AddAlike(const AlikeOps& alike, std::map<std::uint32_t, PlaceTime>& places,
   }
 }
 
+using AlikeGroups = std::map<AlikeKey, AlikeOps>;
+
+// Those of which no launch had its stack taken: libraries launch some out of sight of the wrappers
+// (cuDNN, Triton). Where the main thread stood nearby counts instead.
+void AddNearStacks(const Rank& rank, const GpuOps& ops, std::uint32_t main, const CodeSites& sites,
+                   const Intervals& times, AlikeGroups& groups) {
+  std::map<AlikeKey, std::vector<Interval>> launches;
+  for (const auto& [key, alike] : groups) {
+    if (alike.stacks == 0 && key.second == main && main != kNone) launches[key];
+  }
+  if (launches.empty()) return;
+  for (std::size_t row = 0; row < ops.size(); ++row) {
+    if (ops.launch[row] == kNone || !Contains(times, ops.start[row])) continue;
+    const auto group = launches.find(KeyOf(rank, ops, row));
+    if (group == launches.end()) continue;
+    group->second.push_back({rank.api.start[ops.launch[row]], rank.api.end[ops.launch[row]]});
+  }
+  const NearStacks near(rank, main);
+  for (const auto& [key, calls] : launches) {
+    for (const std::uint32_t stack : near.Of(calls)) groups[key].Add(sites.Of(stack));
+  }
+}
+
 }  // namespace
 
 std::unordered_map<std::uint64_t, std::uint32_t> StacksOfLaunches(const Rank& rank) {
@@ -66,11 +97,11 @@ std::unordered_map<std::uint64_t, std::uint32_t> StacksOfLaunches(const Rank& ra
   return stacks;
 }
 
-TimeByPlace KernelTimeByPlace(const Rank& rank, const Device& device, const CodeSites& sites,
-                              const Intervals& times) {
+TimeByPlace KernelTimeByPlace(const Rank& rank, const Device& device, std::uint32_t main,
+                              const CodeSites& sites, const Intervals& times) {
   const std::unordered_map<std::uint64_t, std::uint32_t> stacks = StacksOfLaunches(rank);
   const GpuOps& ops = device.ops;
-  std::map<AlikeKey, AlikeOps> groups;
+  AlikeGroups groups;
   TimeByPlace all;
   for (std::size_t row = 0; row < ops.size(); ++row) {
     if (!Contains(times, ops.start[row])) continue;
@@ -79,11 +110,9 @@ TimeByPlace KernelTimeByPlace(const Rank& rank, const Device& device, const Code
     ++alike.count;
     const auto stack = stacks.find(ops.correlation[row]);
     if (stack == stacks.end()) continue;
-    const CodeSite site = sites.Of(stack->second);
-    auto& counted = alike.sites.try_emplace(site.place, site, 0).first->second;
-    ++counted.second;
-    ++alike.stacks;
+    alike.Add(sites.Of(stack->second));
   }
+  AddNearStacks(rank, ops, main, sites, times, groups);
   std::map<std::uint32_t, PlaceTime> places;
   std::map<std::uint32_t, TimeVariance> variances;
   for (const auto& [key, alike] : groups) {

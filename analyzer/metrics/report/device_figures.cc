@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "analyzer/common/parallel.h"
+#include "analyzer/common/text.h"
 #include "analyzer/common/units.h"
 #include "analyzer/metrics/idle/process_label.h"
 #include "analyzer/metrics/kernels/kernel_work.h"
@@ -33,6 +34,18 @@ void RunPasses(std::vector<std::function<void()>> passes, StopFlag stop) {
     };
   }
   RunInParallel(passes);
+}
+
+// The recorded time is that of the process, unless a part of it was chosen.
+void DivideTime(DeviceFigures& found) {
+  if (found.steps.source == StepSource::kWindow || found.steps.count_regular() == 0) return;
+  const Interval window = found.window.time;
+  const Interval recorded = found.window.restricted
+                                ? window
+                                : Interval{std::min(found.rank->start, window.start),
+                                           std::max(found.rank->end, window.end)};
+  found.run_time = DivideRunTime(*found.rank, found.steps, found.kinds, found.causes, recorded);
+  found.host_waits = ExplainHostWaits(found);
 }
 
 // What is reported on, and where its steps end if that was asked to find out.
@@ -128,17 +141,18 @@ std::optional<DeviceFigures> Analyze(const Rank& rank, const Device& device,
              }},
             options.stop);
   if (IsStopped(options.stop)) return std::nullopt;
+  if (with_causes) DivideTime(found);
   return found;
 }
 
 std::string NoWorkNote(const std::string& label, const traceinject::Device& device, TimeNs origin,
                        const TimeLimits& limits) {
   if (!limits.from_ns && !limits.to_ns)
-    return fmt::format("{} ({}): its operations took no measurable time.", label, device.name);
+    return WithDetail(label, device.name) + ": its operations took no measurable time.";
   const Interval span = *GpuSpan(device.ops);
-  return fmt::format(
-      "{} ({}) did no GPU work in the selected time; its work lies between {} and {}.", label,
-      device.name, FormatTime(span.start - origin), FormatTime(span.end - origin));
+  return fmt::format("{} did no GPU work in the selected time; its work lies between {} and {}.",
+                     WithDetail(label, device.name), FormatTime(span.start - origin),
+                     FormatTime(span.end - origin));
 }
 
 // From the first to the last of the chosen steps; empty if the device has not all of them, with the
@@ -150,14 +164,14 @@ std::optional<ChosenPart> PartOfSteps(const Rank& rank, const Device& device, co
   StepCuts step_cuts = FindStepCuts(rank, device, options.pattern());
   const Steps found = StepsIn(rank, device, step_cuts, all.time);
   if (found.source == StepSource::kWindow) {
-    note = fmt::format("{} ({}): fewer than three steps were found, so none can be selected.",
-                       label, device.name);
+    note = WithDetail(label, device.name) +
+           ": fewer than three steps were found, so none can be selected.";
     return std::nullopt;
   }
   const std::int64_t first = found.number(0), last = found.number(found.steps.size() - 1);
   if (chosen.first < first || chosen.last > last) {
-    note = fmt::format("{} ({}) has steps {} to {} (from {}){}, not the selected {} to {}.", label,
-                       device.name, first, last, StepSourceName(found.source),
+    note = fmt::format("{} has steps {} to {} (from {}){}, not the selected {} to {}.",
+                       WithDetail(label, device.name), first, last, StepSourceName(found.source),
                        device.ops.planned_gaps.empty() ? "" : " in the selected part", chosen.first,
                        chosen.last);
     return std::nullopt;
@@ -177,8 +191,8 @@ std::string PatternNote(const Rank& rank, const Device& device, const ReportOpti
   const auto found = FindStepRanges(rank, *GpuSpan(device.ops), options.pattern());
   const std::size_t ranges = found ? found->ranges.size() : 0;
   if (ranges >= kMinSteps) return "";
-  return fmt::format("{} ({}): '{}' matches {} NVTX ranges; at least three are needed.", label,
-                     device.name, options.pattern()->text(), ranges);
+  return fmt::format("{}: '{}' matches {} NVTX ranges; at least three are needed.",
+                     WithDetail(label, device.name), options.pattern()->text(), ranges);
 }
 
 // Empty: nothing of the device is reported on, for the reason in `note`.

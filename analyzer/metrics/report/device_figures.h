@@ -16,6 +16,7 @@
 #include "analyzer/metrics/idle/gaps.h"
 #include "analyzer/metrics/idle/memory_calls.h"
 #include "analyzer/metrics/idle/partition.h"
+#include "analyzer/metrics/idle/run_time.h"
 #include "analyzer/metrics/idle/samples.h"
 #include "analyzer/metrics/kernels/attention.h"
 #include "analyzer/metrics/kernels/kernel_findings.h"
@@ -25,6 +26,7 @@
 #include "analyzer/metrics/links/nccl_summary.h"
 #include "analyzer/metrics/places/code_rows.h"
 #include "analyzer/metrics/places/device_places.h"
+#include "analyzer/metrics/places/host_waits.h"
 #include "analyzer/metrics/report/report_options.h"
 #include "analyzer/metrics/steps/window.h"
 #include "analyzer/model/join_rate.h"
@@ -53,6 +55,8 @@ struct DeviceFigures : DeviceAnalysis {
   std::optional<StepFlops> step_flops;
   std::optional<SampleRate> samples;  // of the process
   std::optional<Telemetry> telemetry;
+  std::optional<RunTime> run_time;  // where Depth::kCauses asks for it, and there are regular steps
+  std::vector<HostWait> host_waits;    // likewise
   std::optional<DevicePlaces> places;  // where Depth::kCauses asks for them, and stacks are there
   JoinRate join;                       // of the window
 

@@ -23,11 +23,13 @@ void CodeRowOf(const Rank& rank, const CodeRow& row, std::int64_t recorded_at_ns
     to.set_function(std::string(rank.string(place.function)));
     to.set_own(row.own);
     to.set_place(PlaceText(rank, row.place));
+    if (grouping == CodeGrouping::kFunction) to.set_first_line(place.first_line);
     if (grouping == CodeGrouping::kLine) {
       to.set_line(place.line);
       to.set_text(SourceLine(to.file(), place.line, recorded_at_ns));
     }
   }
+  to.set_module(row.module);
   if (row.thread != kNone) {
     to.set_thread(rank.threads[row.thread].tid);
     to.set_thread_name(rank.threads[row.thread].name);
@@ -52,11 +54,17 @@ void WriteRows(const RunAnalysis& analysis, const DeviceFigures& found, CodeGrou
                proto::DeviceReport& to) {
   if (!found.places) return;
   to.set_code_steps(Whole(found.places->steps));
-  std::vector<CodeRow> rows = RowsOfCode(found, *found.places, grouping, SitesOf(analysis.options));
+  const SiteFrame frame = IsOfModules(grouping) ? SiteFrame::kModule : SitesOf(analysis.options);
+  const auto places = IsOfModules(grouping) ? FindDevicePlaces(found, frame) : found.places;
+  std::vector<CodeRow> rows = RowsOfCode(found, *places, grouping, frame);
   std::stable_sort(rows.begin(), rows.end(), [](const CodeRow& a, const CodeRow& b) {
     return std::tuple(a.idle_ns, a.own, a.looks, a.kernel_ns) >
            std::tuple(b.idle_ns, b.own, b.looks, b.kernel_ns);
   });
+  if (IsOfModules(grouping)) {
+    std::stable_sort(rows.begin(), rows.end(),
+                     [](const CodeRow& a, const CodeRow& b) { return a.kernel_ns > b.kernel_ns; });
+  }
   for (const CodeRow& row : rows)
     CodeRowOf(*found.rank, row, analysis.run->base_ns + found.rank->start, grouping,
               *to.add_code());

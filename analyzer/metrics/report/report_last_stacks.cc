@@ -15,7 +15,7 @@ void StackFrameOf(const Rank& rank, std::uint32_t place, proto::StackFrame& to) 
   to.set_function(std::string(rank.string(code.function)));
   to.set_place(PlaceText(rank, place));
   to.set_library(LibraryText(rank, place));
-  to.set_own(!IsLibraryFile(to.file()));
+  to.set_own(!IsLibraryPlace(rank, code));
 }
 
 }  // namespace

@@ -351,6 +351,7 @@ void ReportWriter::ProductsOf(const MatrixProducts& products, const AttentionCal
   to.set_flops(products.flops);
   to.set_kernel_ns(products.kernel_ns);
   for (const MatrixProductRow& row : products.rows) {
+    if (IsOperator(row.function)) to.set_from_operators(true);
     proto::MatrixProductRow& one = *to.add_rows();
     one.set_function(row.function);
     one.set_m(row.shape.m);

@@ -161,11 +161,13 @@ void WithholdSteps(proto::Report& report) {
     // Found by their times.
     if (Withholds(report, source, Figures::kTimes)) steps.clear_count();
     if (lengths || Withholds(report, source, Figures::kPartition)) {
+      steps.clear_run_time();
       steps.clear_sum();
       steps.clear_regular_sum();
       steps.clear_judged_sum();
       steps.clear_steps();
     } else if (Withholds(report, source, Figures::kGapCauses)) {
+      steps.clear_run_time();
       ClearCauses(*steps.mutable_sum());
       ClearCauses(*steps.mutable_regular_sum());
       ClearCauses(*steps.mutable_judged_sum());

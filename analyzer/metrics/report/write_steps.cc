@@ -9,6 +9,7 @@
 
 #include "analyzer/metrics/idle/data_loading.h"
 #include "analyzer/metrics/idle/queue_depth.h"
+#include "analyzer/metrics/places/code_sites.h"
 #include "analyzer/metrics/report/withhold.h"
 #include "analyzer/metrics/report/write_scope.h"
 
@@ -83,8 +84,34 @@ void QueueOf(const DeviceAnalysis& judged, proto::DeviceSteps& to) {
   queue.set_empty_share(static_cast<double>(found->empty_ns) / static_cast<double>(found->time_ns));
 }
 
-void StepsOf(const DeviceAnalysis& judged, TimeNs origin, std::size_t rows,
-             proto::DeviceSteps& to) {
+void RunTimeOf(const DeviceFigures& device, proto::RunTime& to) {
+  const RunTime& time = *device.run_time;
+  to.set_recorded_ns(time.recorded_ns);
+  to.set_goodput(time.goodput());
+  to.set_between_share(time.between_share());
+  for (std::size_t i = 0; i < kTimeUses; ++i) {
+    const UsedTime& used = time.uses[i];
+    if (used.ns == 0) continue;
+    proto::TimeUse& use = *to.add_uses();
+    use.set_name(std::string(TimeUseName(static_cast<TimeUse>(i))));
+    use.set_ns(used.ns);
+    use.set_steps(used.steps);
+    for (std::size_t cause = 0; cause < kIdleCauses; ++cause) {
+      if (used.idle_ns[cause] == 0) continue;
+      proto::IdlePart& part = *use.add_idle();
+      part.set_cause(std::string(IdleCauseName(static_cast<IdleCause>(cause))));
+      part.set_ns(used.idle_ns[cause]);
+    }
+  }
+  for (const HostWait& wait : device.host_waits) {
+    proto::HostWaitReason& reason = *to.add_host_waits();
+    reason.set_reason(std::string(HostWaitReasonName(wait.reason)));
+    reason.set_ns(wait.ns);
+    reason.set_place(PlaceText(*device.rank, wait.place));
+  }
+}
+
+void StepsOf(const DeviceFigures& judged, TimeNs origin, std::size_t rows, proto::DeviceSteps& to) {
   const Steps& steps = judged.steps;
   to.set_label(judged.label);
   to.set_source(std::string(StepSourceName(steps.source)));
@@ -111,6 +138,7 @@ void StepsOf(const DeviceAnalysis& judged, TimeNs origin, std::size_t rows,
   if (steps.numbers) to.set_numbered(steps.numbers->name);
   LeftOutOf(judged, to);
   QueueOf(judged, to);
+  if (judged.run_time) RunTimeOf(judged, *to.mutable_run_time());
   for (std::size_t i = 0; i < std::min(steps.steps.size(), rows); ++i) {
     proto::StepSplit& row = *to.add_steps();
     SplitOf(judged.causes.steps[i], row);

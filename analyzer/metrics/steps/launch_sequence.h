@@ -2,9 +2,10 @@
 // What a device did, in the order in which the host asked for it, as a sequence of tokens: the form
 // in which a period is looked for.
 //
-// An element is one operation, or all nodes of one launch of a CUDA graph. Its tokens say what it
-// is, once by name alone and once by name and grid (or direction, kinds of memory and bytes of a
-// copy): names stay the same where shapes vary, shapes tell apart what shares a name.
+// An element is one operation, all nodes of one launch of a CUDA graph, or all that one execution
+// of a compiled program launches (XLA marks it with an NVTX range). Its tokens say what it is, once
+// by name alone and once by name and grid (or direction, kinds of memory and bytes of a copy):
+// names stay the same where shapes vary, shapes tell apart what shares a name.
 #pragma once
 
 #include <cstddef>
@@ -20,12 +21,14 @@ struct LaunchSequence {
     std::uint32_t count = 0;  // elements
     bool optimizer = false;   // a kernel that updates parameters
     bool upload = false;      // a copy to the device from outside
-    bool graph = false;       // a launch of a CUDA graph
+    bool whole = false;       // a graph, a program, or all between two waits of the host
+    bool kernel = false;      // it is a kernel, or holds one
   };
 
   std::vector<std::uint32_t> name, shape;  // of each element: indices into the two tables
   std::vector<TimeNs> launched;            // on the host; never decreases
   std::vector<std::uint32_t> first_op;     // row of an operation of the element
+  std::vector<TimeNs> length;              // of its operations, added up
   std::vector<Token> names, shapes;
   TimeNs busy_ns = 0, communication_ns = 0;  // sums of lengths
 
@@ -39,5 +42,14 @@ LaunchSequence SequenceOf(const Rank& rank, const GpuOps& ops);
 // several times a step, what follows it still says which one it is. What an element does is that of
 // its own token. O(elements).
 LaunchSequence WithContext(const LaunchSequence& sequence, std::size_t length);
+
+// Stretches between two waits of the host for the device as one element each, where a program says
+// nothing but when it waits. What a loop on the device is told of its condition, one byte, ends
+// none. O(elements + calls).
+LaunchSequence BetweenWaits(const Rank& rank, const GpuOps& ops, const LaunchSequence& sequence);
+
+// Without what came before the last element of a kind that no longer occurs in the last third:
+// initialization, tuning. O(elements).
+LaunchSequence WithoutStartUp(const LaunchSequence& sequence);
 
 }  // namespace traceinject

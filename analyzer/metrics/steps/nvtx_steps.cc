@@ -74,9 +74,23 @@ bool Better(const std::pair<std::string_view, Found>& a,
   return a.second.covered_ns > b.second.covered_ns;
 }
 
+// TensorFlow and JAX put the number among what else they say of a step: "train#_r=1,step_num=12#".
+constexpr std::string_view kTraceMeStep = "step_num=";
+
+std::string_view TraceMePrefix(std::string_view text) {
+  const std::size_t key = text.find(kTraceMeStep);
+  if (key == std::string_view::npos || key == 0) return {};
+  const char before = text[key - 1];
+  const std::size_t number = key + kTraceMeStep.size();
+  const bool is_step = (before == '#' || before == ',') && number < text.size() &&
+                       IsDigit(text[number]) && text.ends_with('#');
+  return is_step ? text.substr(0, number) : std::string_view();
+}
+
 }  // namespace
 
 std::string_view StepPrefix(std::string_view text) {
+  if (const std::string_view prefix = TraceMePrefix(text); !prefix.empty()) return prefix;
   std::size_t number = text.size();
   while (number > 0 && IsDigit(text[number - 1])) --number;
   if (number == text.size()) return {};

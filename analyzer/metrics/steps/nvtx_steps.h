@@ -31,8 +31,9 @@ struct StepRanges {
 };
 
 // The text before the number if this names a step: "ProfilerStep#12" -> "ProfilerStep#",
-// "train_step 3" -> "train_step ". Matches ProfilerStep#<n> and texts that end in the word step,
-// iteration or iter (any case), [ _#:]* and a number; else empty.
+// "train_step 3" -> "train_step ". Matches ProfilerStep#<n>, texts that end in the word step,
+// iteration or iter (any case), [ _#:]* and a number, and those of jax.profiler's and TensorFlow's
+// step annotations ("train#step_num=3#"); else empty.
 std::string_view StepPrefix(std::string_view text);
 
 // The user's own rule for which ranges are steps.

@@ -14,8 +14,11 @@ TEST(NvtxStepsTest, WhatNamesAStep) {
   EXPECT_EQ(StepPrefix("train_step_17"), "train_step_");
   EXPECT_EQ(StepPrefix("Iteration: 5"), "Iteration: ");
   EXPECT_EQ(StepPrefix("iter007"), "iter");
-  for (const char* text : {"", "step", "Optimizer.step#SGD.step", "footstep 3", "misstep1",
-                           "epoch 3", "42", "step 3 done", "# 4"}) {
+  EXPECT_EQ(StepPrefix("train#_r=1,step_num=12#"), "train#_r=1,step_num=");
+  EXPECT_EQ(StepPrefix("eval#step_num=3,_r=1#"), "eval#step_num=");
+  for (const char* text :
+       {"", "step", "Optimizer.step#SGD.step", "footstep 3", "misstep1", "epoch 3", "42",
+        "step 3 done", "# 4", "step_num=3", "my_step_num=3#", "train#step_num=#"}) {
     EXPECT_EQ(StepPrefix(text), "") << text;
   }
 }

@@ -27,16 +27,16 @@ using Positions = std::vector<std::uint32_t>;
 
 // How far apart two of the same token may be to count as one burst.
 std::uint32_t BurstGap(const LaunchSequence::Token& token, std::size_t elements, bool short_steps) {
-  if (token.graph) return 0;
-  if (short_steps) return 1;
+  if (token.whole) return 0;
+  if (short_steps || token.count == 0) return 1;
   return std::max<std::uint32_t>(3, static_cast<std::uint32_t>(elements / (100UL * token.count)));
 }
 
 // A program that replays CUDA graphs has few launches in a step.
 bool HasShortSteps(const LaunchSequence& sequence) {
-  std::size_t graphs = 0;
-  for (const LaunchSequence::Token& token : sequence.names) graphs += token.graph ? token.count : 0;
-  return 10 * graphs >= sequence.size();
+  std::size_t whole = 0;
+  for (const LaunchSequence::Token& token : sequence.names) whole += token.whole ? token.count : 0;
+  return 10 * whole >= sequence.size();
 }
 
 // Spread of the middle distances; their median goes to `median`.

@@ -65,7 +65,7 @@ TEST(LaunchSequenceTest, AllNodesOfAGraphLaunchAreOneElement) {
   const LaunchSequence sequence = SequenceOf(builder.rank(), builder.ops());
   ASSERT_EQ(sequence.size(), 2U);
   EXPECT_EQ(sequence.name[0], sequence.name[1]);
-  EXPECT_TRUE(sequence.names[0].graph);
+  EXPECT_TRUE(sequence.names[0].whole);
 }
 
 TEST(StepAnchorsTest, WhatComesOnceAPeriodVotesForTheirNumber) {

@@ -60,6 +60,26 @@ bool MarkMostOfTheTime(const std::vector<TimeNs>& marks, Interval gpu_span) {
   return marked >= (std::max(marks.back(), gpu_span.end) - marks.front()) / 2;
 }
 
+HostCuts CutsOfRanges(StepRanges found) {
+  HostCuts cuts{StepSource::kRanges, std::move(found.pattern), kRangeConfidence, {}};
+  std::sort(found.ranges.begin(), found.ranges.end(),
+            [](const Interval& a, const Interval& b) { return a.start < b.start; });
+  for (const Interval& range : found.ranges) cuts.times.push_back(range.start);
+  cuts.times.push_back(std::max(found.ranges.back().end, found.ranges.back().start));
+  return cuts;
+}
+
+// Whether one or two ranges are the steps of a recording, and not of a part of it: those of
+// torch.profiler, and what covers most of the work.
+bool AreTheSteps(const StepRanges& found, Interval gpu_span) {
+  if (found.pattern.starts_with(kProfilerStep)) return true;
+  TimeNs covered = 0;
+  for (const Interval& range : found.ranges)
+    covered += std::max<TimeNs>(
+        0, std::min(range.end, gpu_span.end) - std::max(range.start, gpu_span.start));
+  return covered >= (gpu_span.end - gpu_span.start) / 2;
+}
+
 HostCuts CutsOnHost(const Rank& rank, const GpuOps& ops, Interval gpu_span,
                     const StepPattern* pattern) {
   if (pattern == nullptr) {
@@ -72,14 +92,10 @@ HostCuts CutsOnHost(const Rank& rank, const GpuOps& ops, Interval gpu_span,
     }
   }
   std::optional<StepRanges> found = FindStepRanges(rank, gpu_span, pattern);
-  if (!found || found->ranges.size() < kMinSteps)
-    return pattern == nullptr ? CutsOfStructure(rank, ops) : HostCuts();
-  HostCuts cuts{StepSource::kRanges, std::move(found->pattern), kRangeConfidence, {}};
-  std::sort(found->ranges.begin(), found->ranges.end(),
-            [](const Interval& a, const Interval& b) { return a.start < b.start; });
-  for (const Interval& range : found->ranges) cuts.times.push_back(range.start);
-  cuts.times.push_back(std::max(found->ranges.back().end, found->ranges.back().start));
-  return cuts;
+  if (found &&
+      (found->ranges.size() >= kMinSteps || (pattern == nullptr && AreTheSteps(*found, gpu_span))))
+    return CutsOfRanges(*std::move(found));
+  return pattern == nullptr ? CutsOfStructure(rank, ops) : HostCuts();
 }
 
 // Moments on the device for those on the host.
@@ -317,7 +333,8 @@ Steps StepsIn(const Rank& rank, const Device& device, const StepCuts& cuts, Inte
                            .host = {cuts.on_host[i - 1], cuts.on_host[i]}});
   }
   LeaveRecorded(rank, device.ops, found);
-  if (found.steps.size() < kMinSteps) return WholeWindow(device.ops, window);
+  const std::size_t least = std::min(kMinSteps, cuts.on_host.size() - 1);
+  if (found.steps.empty() || found.steps.size() < least) return WholeWindow(device.ops, window);
   MarkUnusual(found, !LacksBeginning(rank, found.start_ns));
   return found;
 }

@@ -9,11 +9,13 @@
 //      replays (see graph_steps.h);
 //   2. NVTX or annotation ranges that name steps (see nvtx_steps.h): a step lasts until the next
 //      range begins, so that what a program does between its ranges belongs to a step too;
-//   3. what the work of the device repeats (see structure_steps.h);
+//   3. what the work of the device repeats (see structure_steps.h), unless one or two steps are
+//      marked that are most of the work: what repeats inside a step is none;
 //   4. nothing: the whole window is one step.
 // On the device a step ends when the last operation that the host launched before that moment
 // ends. So the idle time that follows belongs to the next step, and run-ahead of the host does not
-// blur the steps.
+// blur the steps. The first one begins on the host, where nothing was launched before it: what the
+// program does before its first operation belongs to it.
 //
 // Units and convention: int64 nanoseconds, half-open intervals. Consecutive steps touch.
 #pragma once
@@ -66,6 +68,8 @@ struct Steps {
   std::vector<Step> steps;
   TimeNs median_ns = 0, mad_ns = 0;  // of the steps after warm-up
 
+  // Whether nothing says how they vary: the window, or one or two steps that the program marked.
+  bool few() const { return source == StepSource::kWindow || steps.size() < kMinSteps; }
   // The moments at which steps begin and end, one more than there are steps.
   std::vector<TimeNs> cuts() const;
   std::size_t count(bool Step::*flag) const;
@@ -104,10 +108,11 @@ std::uint32_t OptimizerOfSteps(const std::map<std::uint32_t, MarkSpan>& optimize
 std::vector<TimeNs> MarksOfFirstOptimizer(const StepMarks& marks);
 
 // Steps whose time lies within the window, at least half of it. With fewer than three the source is
-// kWindow and the only step is the window. Median and MAD (median absolute deviation) leave warm-up
-// out; a step is irregular beyond median ± max(5 x 1.4826 MAD, 10 % of the median). These two hold
-// irregular steps: a few hardly move them, and which steps are just irregular would.
-// A pattern says which ranges are the steps; then nothing else is. O(n + steps log steps).
+// kWindow and the only step is the window, unless the program marked no more than these. Median and
+// MAD (median absolute deviation) leave warm-up out; a step is irregular beyond median ± max(5
+// x 1.4826 MAD, 10 % of the median). These two hold irregular steps: a few hardly move them, and
+// which steps are just irregular would. A pattern says which ranges are the steps; then nothing
+// else is. O(n + steps log steps).
 Steps FindSteps(const Rank& rank, const Device& device, Interval window,
                 const StepPattern* pattern = nullptr);
 

@@ -101,6 +101,33 @@ TEST(StepsTest, FewerThanThreeAreTheWholeWindow) {
   EXPECT_EQ(found.steps[0].last_op, 1U);
 }
 
+TEST(StepsTest, OneOrTwoMarkedStepsAreTheSteps) {
+  RankBuilder builder = Training({10'000, 10'000});
+  const auto find = [&] {
+    return FindSteps(builder.rank(), builder.rank().devices[0], All(builder));
+  };
+  builder.AddRange({0, 9'000, "ProfilerStep#7"});
+  Steps found = find();
+  EXPECT_EQ(found.source, StepSource::kRanges);
+  EXPECT_TRUE(found.few());
+  ASSERT_EQ(found.steps.size(), 1U);
+  EXPECT_EQ(found.start_ns, 0) << "the host began before the first operation";
+  EXPECT_EQ(found.steps[0].last_op, 0U);
+  builder.AddRange({9'900, 19'000, "ProfilerStep#8"});
+  found = find();
+  ASSERT_EQ(found.steps.size(), 2U);
+  EXPECT_TRUE(found.few());
+  EXPECT_EQ(found.count_regular(), 2U);
+}
+
+// One of many is not told by its name to be all.
+TEST(StepsTest, OneNamedStepAmongOthersIsNotTheSteps) {
+  RankBuilder builder = Training(std::vector<TimeNs>(20, 10'000));
+  builder.AddRange({40'000, 49'000, "slow step 4"});
+  EXPECT_NE(FindSteps(builder.rank(), builder.rank().devices[0], All(builder)).source,
+            StepSource::kRanges);
+}
+
 TEST(StepsTest, WarmUpAndIrregularStepsAreTold) {
   std::vector<TimeNs> lengths(20, 10'000);
   lengths[0] = 50'000;  // the first mark comes long after its work, so the first step is cut short

@@ -5,11 +5,13 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <set>
 #include <span>
 #include <utility>
 
 #include "analyzer/metrics/steps/launch_sequence.h"
+#include "analyzer/metrics/steps/loops.h"
 #include "analyzer/metrics/steps/step_anchors.h"
 #include "analyzer/metrics/steps/steps.h"
 
@@ -26,11 +28,14 @@ constexpr double kSomeSupport = 0.1, kEnoughSupport = 0.5;
 // backward pass leave out the other one.
 constexpr double kMaxUnevenStructure = 1.3;
 constexpr std::size_t kMatchedPairs = 64;
-constexpr double kCommunicates = 0.01;  // of the GPU's time
-constexpr std::size_t kWalkers = 16;    // anchors that check the cuts
-constexpr double kComplete = 0.9;       // of these, in a step that the recording does not cut
-constexpr double kSlack = 1.1;          // a step with more elements than that holds something else
-constexpr std::size_t kLookBack = 64;   // elements before one that may still run
+constexpr double kCommunicates = 0.01;    // of the GPU's time
+constexpr std::size_t kWalkers = 16;      // anchors that check the cuts
+constexpr double kComplete = 0.9;         // of these, in a step that the recording does not cut
+constexpr std::size_t kShortestRun = 16;  // steps between two evaluations
+constexpr double kUsual = 0.1;            // of the usual number of launches, more or less
+constexpr double kMostWork = 0.5;
+constexpr double kSlack = 1.1;         // a step with more elements than that holds something else
+constexpr std::size_t kLookBack = 64;  // elements before one that may still run
 
 using Positions = std::vector<std::uint32_t>;
 
@@ -84,6 +89,18 @@ Meaning MeaningOf(const Rank& rank, const GpuOps& ops, const LaunchSequence& seq
   return meaning;
 }
 
+// How many of `at` lie between two cuts, if it is nearly always the same number; 0: it is not.
+std::size_t CountEach(const Positions& cuts, const Positions& at) {
+  std::map<std::size_t, std::size_t> periods_by_number;
+  for (std::size_t i = 0; i + 1 < cuts.size(); ++i)
+    ++periods_by_number[CountIn(at, cuts[i], cuts[i + 1])];
+  const auto most =
+      std::max_element(periods_by_number.begin(), periods_by_number.end(),
+                       [](const auto& a, const auto& b) { return a.second < b.second; });
+  const auto share = static_cast<double>(most->second) / static_cast<double>(cuts.size() - 1);
+  return share >= kSteadyShare ? most->first : 0;
+}
+
 // How many clusters of `at` a period has, if nearly all have the same number; 0: they do not.
 std::size_t ClustersAPeriod(const PeriodCandidate& periods, const Positions& at,
                             std::size_t* all = nullptr) {
@@ -92,14 +109,7 @@ std::size_t ClustersAPeriod(const PeriodCandidate& periods, const Positions& at,
   for (const Cluster& cluster : ClustersOf(at, kClusterGap * periods.length()))
     starts.push_back(cluster.first);
   if (all != nullptr) *all = starts.size();
-  std::map<std::size_t, std::size_t> periods_by_number;
-  for (std::size_t i = 0; i + 1 < cuts.size(); ++i)
-    ++periods_by_number[CountIn(starts, cuts[i], cuts[i + 1])];
-  const auto most =
-      std::max_element(periods_by_number.begin(), periods_by_number.end(),
-                       [](const auto& a, const auto& b) { return a.second < b.second; });
-  const auto share = static_cast<double>(most->second) / static_cast<double>(cuts.size() - 1);
-  return share >= kSteadyShare ? most->first : 0;
+  return CountEach(cuts, starts);
 }
 
 // Whether there are enough of them, over enough of the sequence, for a step to have some.
@@ -139,6 +149,14 @@ bool HasOptimizers(const PeriodCandidate& periods, const Positions& optimizer,
          UpdatesTheSame(periods, optimizer, sequence);
 }
 
+// Whether there are optimizers, too few to tell steps, up to the end of them: what repeats much
+// more often, as layers do that upload something each, is a part of their steps.
+bool ArePartsOfSteps(const PeriodCandidate& periods, const Positions& optimizer,
+                     std::size_t elements) {
+  if (optimizer.empty() || optimizer.back() < elements / 2) return false;
+  return periods.count() > 2 * ClustersOf(optimizer, kClusterGap * periods.length()).size() + 1;
+}
+
 struct Choice {
   const PeriodCandidate* periods = nullptr;
   std::size_t optimizers = 0;  // clusters a step; 0: unknown
@@ -146,6 +164,11 @@ struct Choice {
 };
 
 constexpr double kByOptimizer = 1, kByData = 0.9, kByNothing = 0.6;
+
+// Gradients that are accumulated over so many micro-batches at most, then applied by work that
+// takes so much of a micro-batch: more is an evaluation after so many steps, less a log line.
+constexpr std::size_t kMaxMicroBatches = 32;
+constexpr double kMinUpdate = 0.01, kMaxUpdate = 0.25;
 
 // Whether all that can tell steps says that these may be some.
 bool MayBeSteps(const PeriodCandidate& periods, const Meaning& meaning,
@@ -156,13 +179,40 @@ bool MayBeSteps(const PeriodCandidate& periods, const Meaning& meaning,
     *sure = kByOptimizer;
     return HasOptimizers(periods, meaning.optimizer, sequence);
   }
+  if (ArePartsOfSteps(periods, meaning.optimizer, elements)) return false;
   for (const Positions* at : {&meaning.data, &meaning.communication}) {
     if (!CanTellSteps(*at, elements)) continue;
     *sure = kByData;
-    if (ClustersAPeriod(periods, *at) == 0) return false;
+    // What comes in nearly every launch of a short step is one cluster.
+    if (ClustersAPeriod(periods, *at) == 0 && CountEach(periods.anchors.front().at, *at) == 0)
+      return false;
   }
   if (*sure == kByNothing) return periods.anchors.front().unevenness <= kMaxUnevenStructure;
   return true;
+}
+
+TimeNs MedianLength(std::vector<TimeNs> lengths) {
+  const auto middle = lengths.begin() + static_cast<std::ptrdiff_t>(lengths.size() / 2);
+  std::nth_element(lengths.begin(), middle, lengths.end());
+  return *middle;
+}
+
+// Whether the periods are micro-batches, and each of `steps` accumulates as many of them.
+bool AreMicroBatches(const PeriodCandidate& periods, const PeriodCandidate& steps,
+                     const LaunchSequence& sequence) {
+  const Positions &at = periods.anchors.front().at, &updates = steps.anchors.front().at;
+  const std::size_t each = CountEach(updates, at);
+  if (each < 2 || each > kMaxMicroBatches) return false;
+  std::vector<TimeNs> with, without;
+  for (std::size_t i = 0; i + 1 < at.size(); ++i) {
+    const TimeNs length = std::accumulate(sequence.length.begin() + at[i],
+                                          sequence.length.begin() + at[i + 1], TimeNs{0});
+    (CountIn(updates, at[i], at[i + 1]) > 0 ? with : without).push_back(length);
+  }
+  if (with.empty() || without.empty()) return false;
+  const auto alone = static_cast<double>(MedianLength(std::move(without)));
+  const double update = static_cast<double>(MedianLength(std::move(with))) - alone;
+  return update >= kMinUpdate * alone && update <= kMaxUpdate * alone;
 }
 
 // Of the candidates that may be steps and whose periods are alike, the shortest with enough votes.
@@ -188,8 +238,12 @@ std::optional<Choice> Choose(const std::vector<PeriodCandidate>& candidates, con
   for (const Choice& choice : possible) most = std::max(most, choice.periods->support);
   for (const Choice& choice : possible) {
     const double enough = choice.meaning == kByNothing ? kEnoughSupport : kSomeSupport;
-    if (static_cast<double>(choice.periods->support) >= enough * static_cast<double>(most))
-      return choice;
+    if (static_cast<double>(choice.periods->support) < enough * static_cast<double>(most)) continue;
+    if (choice.meaning == kByOptimizer) return choice;
+    const auto steps = std::find_if(possible.begin(), possible.end(), [&](const Choice& other) {
+      return AreMicroBatches(*choice.periods, *other.periods, sequence);
+    });
+    return steps == possible.end() ? choice : *steps;
   }
   return std::nullopt;
 }
@@ -366,13 +420,13 @@ class Cutter {
 };
 
 double ConfidenceOf(const Choice& choice, const LaunchSequence& sequence, const Positions& cuts) {
-  constexpr double kOneVote = 0.3, kMoreVotes = 0.1, kGraphVotes = 5;
+  constexpr double kOneVote = 0.3, kMoreVotes = 0.1, kWholeVotes = 5;
   const PeriodCandidate& periods = *choice.periods;
   double votes = static_cast<double>(periods.support);
   for (const Anchor& anchor : periods.anchors) {
-    // A graph is a whole program.
+    // A graph is a whole program, and so is all that the host waits for.
     const auto& table = anchor.by_shape ? sequence.shapes : sequence.names;
-    votes += table[anchor.token].graph ? kGraphVotes : 0;
+    votes += table[anchor.token].whole ? kWholeVotes : 0;
   }
   const double covered =
       static_cast<double>(cuts.back() - cuts.front()) / static_cast<double>(sequence.size());
@@ -394,7 +448,24 @@ TimeNs StartOfFirst(const Rank& rank, TimeNs launched, TimeNs next_cut) {
 struct FoundSteps {
   StructureSteps steps;
   bool alike = false;  // or something tells that these are steps
+  double meaning = 0;
+  double usual_share = 0;  // of the device's work, in steps of the usual number of launches
+
+  std::size_t count() const { return steps.cuts.size() - 1; }
 };
+
+double UsualShare(const Positions& cuts, const LaunchSequence& sequence) {
+  Positions lengths;
+  for (std::size_t i = 1; i < cuts.size(); ++i) lengths.push_back(cuts[i] - cuts[i - 1]);
+  const std::uint32_t usual = MedianOf(lengths);
+  TimeNs usual_ns = 0;
+  for (std::size_t i = 1; i < cuts.size(); ++i) {
+    if (std::abs(static_cast<double>(lengths[i - 1]) - usual) > kUsual * usual) continue;
+    usual_ns += std::accumulate(sequence.length.begin() + cuts[i - 1],
+                                sequence.length.begin() + cuts[i], TimeNs{0});
+  }
+  return static_cast<double>(usual_ns) / static_cast<double>(std::max<TimeNs>(1, sequence.busy_ns));
+}
 
 std::optional<FoundSteps> StepsOf(const Rank& rank, const GpuOps& ops,
                                   const LaunchSequence& sequence) {
@@ -413,21 +484,68 @@ std::optional<FoundSteps> StepsOf(const Rank& rank, const GpuOps& ops,
   }
   if (cuts.front() == 0) steps.cuts[0] = StartOfFirst(rank, steps.cuts[0], steps.cuts[1]);
   const double match = std::max(choice->periods->name_match, choice->periods->shape_match);
-  return FoundSteps{std::move(steps), choice->meaning > kByNothing || match >= kNearlyBest};
+  return FoundSteps{std::move(steps), choice->meaning > kByNothing || match >= kNearlyBest,
+                    choice->meaning, UsualShare(cuts, sequence)};
 }
 
-}  // namespace
-
-std::optional<StructureSteps> FindStructureSteps(const Rank& rank, const GpuOps& ops) {
-  // Elements that are told apart by what follows them, where they alone tell little: a kernel that
-  // comes three times a step looks like one that ends three of them.
+// Elements that are told apart by what follows them, where they alone tell little: a kernel that
+// comes three times a step looks like one that ends three of them.
+std::optional<FoundSteps> StepsWithContext(const Rank& rank, const GpuOps& ops,
+                                           const LaunchSequence& sequence) {
   constexpr std::size_t kContexts[] = {4, 16, 64};
-  const LaunchSequence sequence = SequenceOf(rank, ops);
   std::optional<FoundSteps> best = StepsOf(rank, ops, sequence);
   for (const std::size_t length : kContexts) {
     if ((best && best->alike) || length * kMinSteps > sequence.size()) break;
     std::optional<FoundSteps> found = StepsOf(rank, ops, WithContext(sequence, length));
     if (found && (!best || found->alike)) best = std::move(found);
+  }
+  return best;
+}
+
+std::optional<FoundSteps> StepsOfLoop(const LaunchSequence& sequence) {
+  const std::optional<Loop> loop = FindLoop(sequence);
+  if (!loop || loop->one_kernel) return std::nullopt;
+  const double meaning = loop->takes_data ? kByData : kByNothing;
+  StructureSteps steps;
+  steps.confidence = std::min(loop->covered, meaning);
+  for (const std::uint32_t begin : loop->begins) steps.cuts.push_back(sequence.launched[begin]);
+  steps.cuts.push_back(loop->end < sequence.size() ? sequence.launched[loop->end]
+                                                   : sequence.launched.back() + 1);
+  return FoundSteps{std::move(steps), true, meaning, loop->covered};
+}
+
+// Of a loop of launches; else of what is launched between two waits of the host.
+std::optional<FoundSteps> ShortSteps(const Rank& rank, const GpuOps& ops,
+                                     const LaunchSequence& sequence) {
+  if (std::optional<FoundSteps> steps = StepsOfLoop(sequence)) return steps;
+  return StepsOfLoop(BetweenWaits(rank, ops, sequence));
+}
+
+// Whether what was found are no steps beside these short ones: runs of them, from one evaluation to
+// the next, of which each holds more than there are runs; or the batches of the evaluations, which
+// do the lesser part of the work.
+bool AreNone(const FoundSteps& found, const FoundSteps& steps) {
+  const std::size_t each = steps.count() / found.count();
+  const bool runs = each >= kShortestRun && each > found.count();
+  return found.meaning < kByOptimizer && (runs || found.usual_share < kMostWork);
+}
+
+std::optional<FoundSteps> StepsOfAny(const Rank& rank, const GpuOps& ops,
+                                     const LaunchSequence& sequence) {
+  std::optional<FoundSteps> best = StepsWithContext(rank, ops, sequence);
+  if (best && best->meaning == kByOptimizer) return best;
+  std::optional<FoundSteps> steps = ShortSteps(rank, ops, sequence);
+  return steps && (!best || AreNone(*best, *steps)) ? std::move(steps) : std::move(best);
+}
+
+}  // namespace
+
+std::optional<StructureSteps> FindStructureSteps(const Rank& rank, const GpuOps& ops) {
+  const LaunchSequence sequence = SequenceOf(rank, ops);
+  std::optional<FoundSteps> best = StepsOfAny(rank, ops, sequence);
+  if (!best) {
+    const LaunchSequence later = WithoutStartUp(sequence);
+    if (later.size() < sequence.size()) best = StepsOfAny(rank, ops, later);
   }
   if (!best) return std::nullopt;
   return std::move(best->steps);

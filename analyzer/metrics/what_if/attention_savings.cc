@@ -19,6 +19,10 @@ namespace {
 // Between a product and the softmax: more are something else.
 constexpr std::size_t kMaxBetween = 12;
 constexpr double kBackwardWork = 1.25;  // five products instead of four
+// Copies of operands next to a product that a fused call does without: those of queries and keys
+// before the scores, that of the heads' output after it; likewise of the gradients.
+constexpr std::size_t kOperandsForward = 2, kResultsForward = 1;
+constexpr std::size_t kOperandsBackward = 2, kResultsBackward = 3;
 
 enum class AttentionPart : std::uint8_t { kOther, kProduct, kLight, kForward, kBackward };
 
@@ -58,6 +62,7 @@ class AttentionSearch {
     }
     for (const std::vector<std::uint32_t>& rows : rows_) SearchStream(rows);
     SortByRow(saving_.lengths, 0);
+    std::sort(saving_.gone.begin(), saving_.gone.end());
     if (!saving_.lengths.empty()) Tell();
     return std::move(saving_);
   }
@@ -113,12 +118,29 @@ class AttentionSearch {
       std::vector<std::size_t> products = Nearest(rows, at, -1, free, most);
       const std::vector<std::size_t> after = Nearest(rows, at, 1, free, most);
       if (products.empty() || after.empty()) continue;
-      const std::size_t begin = products.back(), end = after.back() + 1;
+      const bool backward = part == AttentionPart::kBackward;
+      const std::size_t begin = WithCopiesBefore(rows, products.back(), free, backward),
+                        end = WithCopiesAfter(rows, after.back() + 1, backward);
       products.insert(products.end(), after.begin(), after.end());
       if (!SameBatch(rows, products)) continue;
-      Add(rows, begin, end, products, part == AttentionPart::kBackward);
+      Add(rows, begin, end, products, backward);
       free = end;
     }
+  }
+
+  // Of the operands, or of the result, in another layout.
+  bool IsCopy(std::uint32_t op) const { return ops_.kernel_class[op] == KernelClass::kCopyCast; }
+  std::size_t WithCopiesBefore(const std::vector<std::uint32_t>& rows, std::size_t begin,
+                               std::size_t first, bool backward) const {
+    const std::size_t most = backward ? kOperandsBackward : kOperandsForward;
+    for (std::size_t i = 0; i < most && begin > first && IsCopy(rows[begin - 1]); ++i) --begin;
+    return begin;
+  }
+  std::size_t WithCopiesAfter(const std::vector<std::uint32_t>& rows, std::size_t end,
+                              bool backward) const {
+    const std::size_t most = backward ? kResultsBackward : kResultsForward;
+    for (std::size_t i = 0; i < most && end < rows.size() && IsCopy(rows[end]); ++i) ++end;
+    return end;
   }
 
   bool SameBatch(const std::vector<std::uint32_t>& rows,
@@ -132,7 +154,7 @@ class AttentionSearch {
     return true;
   }
 
-  // All from the first to the last product as one call.
+  // All from the first to the last product, and the copies around them, as one call.
   void Add(const std::vector<std::uint32_t>& rows, std::size_t begin, std::size_t end,
            const std::vector<std::size_t>& products, bool backward) {
     double took_ns = 0, products_ns = 0;
@@ -144,6 +166,11 @@ class AttentionSearch {
     for (std::size_t at = begin; at < end; ++at)
       saving_.lengths.push_back(
           {rows[at], static_cast<TimeNs>(std::llround(share * LengthOf(rows[at])))});
+    // One launch is left, that of the fused call.
+    for (std::size_t at = begin + 1; at < end; ++at) {
+      if (ops_.launch[rows[at]] != kNone && ops_.graph_node[rows[at]] == kNone)
+        saving_.gone.push_back(ops_.launch[rows[at]]);
+    }
     between_ns_ += took_ns - products_ns;
     took_ns_ += took_ns;
     ++(backward ? backward_ : forward_);

@@ -66,6 +66,7 @@ class FusionSearch {
     }
     for (Run& run : runs_) End(run);
     SortByRow(saving_.lengths, 0);
+    std::sort(saving_.gone.begin(), saving_.gone.end());
     if (!saving_.lengths.empty()) Tell();
     return std::move(saving_);
   }
@@ -117,6 +118,10 @@ class FusionSearch {
     const double share = (longest_ns + kKeptOfOthers * (all_ns - longest_ns)) / all_ns;
     for (const std::uint32_t op : alike_)
       saving_.lengths.push_back({op, static_cast<TimeNs>(std::llround(share * LengthOf(op)))});
+    for (std::size_t i = 1; i < alike_.size(); ++i) {
+      const std::uint32_t launch = ops_.launch[alike_[i]];
+      if (launch != kNone && ops_.graph_node[alike_[i]] == kNone) saving_.gone.push_back(launch);
+    }
     most_ = std::max(most_, alike_.size());
     fused_ns_ += all_ns;
     ++fused_;

@@ -43,6 +43,8 @@ struct KernelSaving {
   std::vector<std::string> facts;  // sentences about what is in them and what was assumed
   std::vector<KernelAdvice> advice;
   std::vector<TimeNs> saved_ns;  // per step: what they would take less
+  // Rows of Rank::api, ascending: launches that there would not be.
+  std::vector<std::uint32_t> gone;
 };
 
 // Those of the device in its steps that together could save `least_share` of the time of the steps:

@@ -204,6 +204,9 @@ class ProductSearch {
     Known& known = entry->second;
     if (is_new && FirstOfCall(rank_.gemms, product) == product)
       known = KnownOf(rank_.gemm_shapes[shape], kernel);
+    // Of a convolution its work is known, and not what it moves.
+    if (known.shape == nullptr && IsOperator(rank_.string(rank_.gemm_shapes[shape].function)))
+      return AddUnsized(op, kernel);
     if (known.low_ns) Shorten(low_.lengths, op, *known.low_ns);
     if (!known.good_ns) return;
     known.lost_ns += Shorten(inefficient_.lengths, op, *known.good_ns);

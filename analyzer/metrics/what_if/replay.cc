@@ -7,8 +7,10 @@
 #include <memory>
 #include <span>
 
+#include "analyzer/metrics/idle/copies.h"
 #include "analyzer/metrics/idle/launch_latency.h"
 #include "analyzer/metrics/what_if/played_ops.h"
+#include "analyzer/model/op_range.h"
 
 namespace traceinject {
 namespace {
@@ -55,7 +57,8 @@ class Player {
         ops_(replay.ops_),
         played_(played),
         switch_ns_(scenario.without_launching ? kGraphSwitchNs : kSwitchNs),
-        pace_{replay.steps_.start_ns, scenario.recorder_ns, scenario.without_launching},
+        pace_{replay.steps_.start_ns, scenario.recorder_ns, scenario.without_launching,
+              scenario.gone.get()},
         changes_(ChangesOf(scenario)),
         ended_(replay.watched_.size(), kUnset),
         next_watched_(WatchedRow()),
@@ -95,6 +98,7 @@ class Player {
     TimeNs steps_start_ns = 0;  // what lies before the steps is none of its business
     TimeNs recorder_ns = 0;     // less after each call that launches something
     bool without_launching = false;
+    const Intervals* gone = nullptr;
   };
   // Where the host stands. Loops work on a copy, and on one of its pace: what they store could be
   // any time, one of these too, which would be read again each time.
@@ -102,7 +106,18 @@ class Player {
     TimeNs recorded = std::numeric_limits<TimeNs>::min(), replayed = 0;
     bool started = false;
     TimeNs recorder_ns = 0;  // in the time that comes next
+    std::size_t gone = 0;    // the first of Pace::gone that may lie in it
 
+    // Of a time that comes next, what is there.
+    TimeNs Kept(Interval time, const Pace& pace) {
+      TimeNs kept = time.end - time.start;
+      if (pace.gone == nullptr || time.start < pace.steps_start_ns) return kept;
+      const Intervals& all = *pace.gone;
+      while (gone < all.size() && all[gone].end <= time.start) ++gone;
+      for (std::size_t i = gone; i < all.size() && all[i].start < time.end; ++i)
+        kept -= std::min(all[i].end, time.end) - std::max(all[i].start, time.start);
+      return kept;
+    }
     // Time without segments.
     void MoveTo(TimeNs time, const Pace& pace) {
       if (time <= recorded) return;
@@ -111,7 +126,8 @@ class Player {
         replayed = time;
         started = true;
       } else if (!pace.without_launching || !in_steps) {
-        replayed += std::max<TimeNs>(0, time - recorded - (in_steps ? recorder_ns : 0));
+        replayed +=
+            std::max<TimeNs>(0, Kept({recorded, time}, pace) - (in_steps ? recorder_ns : 0));
       }
       recorder_ns = 0;
       recorded = time;
@@ -148,7 +164,7 @@ class Player {
         segment.cause == IdleCause::kCheckpoint && Without(IdleCause::kCheckpoint);
     for (; calls_ < api_.size() && api_.start[calls_] < segment.time.end; ++calls_) {
       launched_.BlockOf(calls_)[calls_ % LaunchTimes::kBlock] =
-          kept ? arrived + (api_.start[calls_] - segment.time.start) : arrived;
+          kept ? arrived + host_.Kept({segment.time.start, api_.start[calls_]}, pace_) : arrived;
       if (left_out) SetLeftOut(calls_);
     }
     Pass(segment);
@@ -175,7 +191,8 @@ class Player {
         (segment.waits_for == kNone || pace_.without_launching))
       return;
     if (Without(segment.cause)) {
-      if (segment.cause == IdleCause::kDataWait) host_.replayed += HandOver(length);
+      if (segment.cause == IdleCause::kDataWait)
+        host_.replayed += HandOver(length, replay_.hand_over_ns_);
       return;
     }
     // From pinned memory neither the copy nor a synchronization after it would have waited.
@@ -184,7 +201,7 @@ class Player {
       return;
     }
     if (segment.waits_for == kNone) {
-      host_.replayed += length;
+      host_.replayed += host_.Kept(segment.time, pace_);
       return;
     }
     RunDevice<false>(segment.waits_for + 1);
@@ -324,7 +341,8 @@ class Player {
     std::vector<TimeNs> lengths;
     TimeNs before = steps.before == kNone ? steps.start_ns : EndOf(steps.before);
     for (const Step& step : steps.steps) {
-      TimeNs end = step.last_op == kNone ? before : EndOf(step.last_op);
+      // One without operations lasts as long as the host took.
+      TimeNs end = step.last_op == kNone ? before + step.length_ns() : EndOf(step.last_op);
       end = std::max(end, before);
       lengths.push_back(end - before);
       before = end;
@@ -355,6 +373,22 @@ class Player {
   Device device_;
 };
 
+TimeNs HandOverOf(const Rank& rank, const GpuOps& ops, const Steps& steps) {
+  const OpRange range = StartingIn(ops, {steps.start_ns, steps.cuts().back()});
+  double bytes = 0;
+  for (std::size_t row = range.begin; row < range.end; ++row) {
+    if (ops.kind[row] != OpKind::kMemcpy) continue;
+    const Transfer& transfer = rank.transfers[ops.detail[row]];
+    if (transfer.kind == kHostToDevice) bytes += static_cast<double>(transfer.bytes);
+  }
+  std::size_t waits = 0;
+  for (const TimeNs start : rank.data_waits.start)
+    waits += start >= steps.start_ns && start < steps.cuts().back() ? 1 : 0;
+  if (waits == 0) waits = std::max<std::size_t>(1, steps.steps.size());
+  const double of_batch = bytes / static_cast<double>(waits) / kHandOverBytesPerNs;
+  return std::min(kHandOverNs, kLeastHandOverNs + static_cast<TimeNs>(of_batch));
+}
+
 Replay::Replay(const Rank& rank, const traceinject::Device& device, const HostTimeline& timeline,
                const GapCauses& causes, const Steps& steps)
     : rank_(rank),
@@ -363,6 +397,7 @@ Replay::Replay(const Rank& rank, const traceinject::Device& device, const HostTi
       launches_(rank.api.size()),
       last_ops_(rank.api.size() / LaunchTimes::kBlock + 1, kNone),
       usual_latency_ns_(causes.usual_latency_ns),
+      hand_over_ns_(HandOverOf(rank, device.ops, steps)),
       begin_(ops_.size() > 0 ? std::min(ops_.start.front(), steps.start_ns) : 0) {
   for (std::uint32_t row = 0; row < ops_.size(); ++row) {
     communicates_ |= ops_.kernel_class[row] == KernelClass::kComm;
@@ -401,7 +436,8 @@ bool Replay::Changes(const Scenario& scenario) const {
   }
   return scenario.without_launching || (scenario.without_communication && communicates_) ||
          (scenario.upload_rate > 0 && uploads_) ||
-         (scenario.lengths != nullptr && !scenario.lengths->empty());
+         (scenario.lengths != nullptr && !scenario.lengths->empty()) ||
+         (scenario.gone != nullptr && !scenario.gone->empty());
 }
 
 std::vector<std::vector<TimeNs>> Replay::RunAll(const std::vector<Scenario>& scenarios,

@@ -30,6 +30,7 @@
 #include "analyzer/metrics/idle/gap_causes.h"
 #include "analyzer/metrics/idle/host_timeline.h"
 #include "analyzer/metrics/steps/steps.h"
+#include "analyzer/model/intervals.h"
 #include "analyzer/model/run.h"
 
 namespace traceinject {
@@ -41,13 +42,18 @@ inline constexpr TimeNs kSwitchNs = 1'000;
 // lasts 3.58 ms as a graph (tests/gpu/RESULTS.md, planted bottlenecks, launch).
 inline constexpr TimeNs kGraphSwitchNs = 250;
 
-// A loader whose workers keep up still costs the program this much a batch, at most a twentieth of
-// the wait it replaces: in the Kineto samples of ResNet-50 with four workers 1.35 to 1.4 ms to hand
-// a batch over, and 2 ms or more in which its threads hold the interpreter that launches.
-inline constexpr TimeNs kHandOverNs = 3'000'000;
-constexpr TimeNs HandOver(TimeNs wait_ns) {
-  return wait_ns / 20 < kHandOverNs ? wait_ns / 20 : kHandOverNs;
+// A loader whose workers keep up still costs the program time for each batch, in proportion to its
+// bytes: in the Kineto samples of ResNet-50 with four workers 1.35 to 1.4 ms to hand one of 19 MB
+// over, and 2 ms or more in which its threads hold the interpreter that launches. At most a
+// twentieth of the wait that it replaces.
+inline constexpr TimeNs kHandOverNs = 3'000'000, kLeastHandOverNs = 100'000;
+inline constexpr double kHandOverBytesPerNs = 6.4;
+constexpr TimeNs HandOver(TimeNs wait_ns, TimeNs of_batch_ns) {
+  return wait_ns / 20 < of_batch_ns ? wait_ns / 20 : of_batch_ns;
 }
+// Of a batch: as many bytes as are copied to the device for each wait for data in the steps.
+// O(operations + waits).
+TimeNs HandOverOf(const Rank& rank, const GpuOps& ops, const Steps& steps);
 
 // How long an operation would have taken. One of no time is not there at all: what overlapped it
 // keeps its place among the rest.
@@ -57,8 +63,9 @@ struct OpLength {
 };
 
 struct Scenario {
-  // Host time of these causes takes no time (waits for data: HandOver() of it), and calls of these
-  // causes wait for nothing. Without checkpoints what they launch is not there either.
+  // Host time of these causes takes no time (waits for data: HandOver() of it), and
+  // calls of these causes wait for nothing. Without checkpoints what they launch is not there
+  // either.
   std::array<bool, kIdleCauses> without{};
   bool without_launching = false;      // launch calls and the time between calls take none
   bool without_communication = false;  // communication kernels take none
@@ -68,6 +75,8 @@ struct Scenario {
   TimeNs recorder_ns = 0;  // shorter host time at each call that launches something
   // Operations that take another time, by row; null: none do. Scenarios share it.
   std::shared_ptr<const std::vector<OpLength>> lengths = nullptr;
+  // Host time, as recorded, that is not there either (host_work.h); null: none.
+  std::shared_ptr<const Intervals> gone = nullptr;
 
   static Scenario Without(IdleCause cause) {
     Scenario scenario;
@@ -120,7 +129,8 @@ class Replay {
   // for and the last ones of steps.
   std::vector<std::uint32_t> watched_;
   TimeNs usual_latency_ns_ = 0;
-  TimeNs begin_ = 0;  // of what is replayed
+  TimeNs hand_over_ns_ = 0;  // of a batch
+  TimeNs begin_ = 0;         // of what is replayed
   // What the recording has.
   std::array<bool, kIdleCauses> causes_{};
   bool communicates_ = false, uploads_ = false;

@@ -195,6 +195,37 @@ TEST(ReplayTest, ScenariosWithoutWhatTheRecordingHasChangeNothing) {
   EXPECT_LT(changing, scenarios.size());
 }
 
+// The last one launches nothing; what comes later belongs to no step.
+TEST(ReplayTest, AStepWithoutOperationsIsAsLongAsItsHostTook) {
+  RankBuilder builder;
+  TimeNs host = 0;
+  for (int step = 0; step < 5; ++step) {
+    const TimeNs begin = host;
+    for (int k = 0; k < 10 && step < 4; ++k) {
+      const std::uint32_t call = builder.AddApi(host, host + 4 * kUs, "cudaLaunchKernel");
+      builder.AddKernel(host + 36 * kUs, host + 56 * kUs, kGemm, call);
+      host += 30 * kUs;
+    }
+    if (step == 4) host += 300 * kUs;
+    builder.AddRange({begin, host, "ProfilerStep#" + std::to_string(step)});
+  }
+  const std::uint32_t later =
+      builder.AddApi(host + 400 * kUs, host + 404 * kUs, "cudaLaunchKernel");
+  builder.AddKernel(host + 410 * kUs, host + 420 * kUs, kGemm, later);
+  builder.rank().end = host + 420 * kUs;
+  const Device& device = builder.rank().devices[0];
+  const Steps steps =
+      FindSteps(builder.rank(), device, {device.ops.start.front(), device.ops.end.back()});
+  const HostTimeline timeline = BuildHostTimeline(builder.rank(), device);
+  const GapCauses causes = SplitSteps(builder.rank(), device, timeline, steps);
+  const std::vector<TimeNs> lengths =
+      Replay(builder.rank(), device, timeline, causes, steps).Run({});
+  ASSERT_EQ(steps.steps.size(), lengths.size());
+  EXPECT_EQ(steps.steps.back().last_op, kNone);
+  for (std::size_t i = 0; i < lengths.size(); ++i)
+    EXPECT_EQ(lengths[i], steps.steps[i].length_ns()) << i;
+}
+
 TEST(ReplayTest, UnchangedItGivesTheRecordingBack) {
   for (const TimeNs load : {0 * kUs, 50 * kUs, 150 * kUs, 900 * kUs}) {
     Played played(load);

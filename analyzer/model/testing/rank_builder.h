@@ -64,6 +64,7 @@ class RankBuilder {
   struct Frame {
     std::string function, file;
     std::int32_t line = 1;
+    std::string module = {};
   };
   // The outermost frame first. Returns the index of the stack.
   std::uint32_t AddStack(const std::vector<Frame>& frames) {
@@ -76,7 +77,8 @@ class RankBuilder {
                    other.line == wanted.line;
           });
       if (place == rank_.places.end()) place = rank_.places.insert(place, wanted);
-      rank_.stacks.push_back({stack, static_cast<std::uint32_t>(place - rank_.places.begin())});
+      rank_.stacks.push_back({stack, static_cast<std::uint32_t>(place - rank_.places.begin()),
+                              frame.module.empty() ? kNone : String(frame.module)});
       stack = static_cast<std::uint32_t>(rank_.stacks.size() - 1);
     }
     return stack;

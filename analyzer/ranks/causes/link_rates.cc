@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <utility>
 
+#include "analyzer/common/mean.h"
 #include "analyzer/common/median.h"
 #include "analyzer/metrics/links/collectives.h"
 
@@ -43,7 +45,8 @@ struct LinkTransfers {
   double total_ns = 0, bytes = 0;
 };
 
-void AddGroup(const Job& job, const MatchedGroup& group, std::size_t index, LinkRates& to) {
+void AddGroup(const Job& job, const MatchedGroup& group, std::size_t index, std::size_t link,
+              LinkRates& to) {
   if (group.members.empty()) return;
   const bool one_host = IsOnOneHost(job, group);
   std::map<const OperationKind*, LinkTransfers> by_kind;
@@ -72,8 +75,8 @@ void AddGroup(const Job& job, const MatchedGroup& group, std::size_t index, Link
   }
   for (auto& [key, one] : by_class) {
     const auto count = static_cast<std::int64_t>(one.ns.size());
-    to[key].push_back({index, count, Median(std::move(one.ns_per_byte)), Median(std::move(one.ns)),
-                       one.total_ns, one.bytes});
+    to[key].push_back({index, link, count, Median(std::move(one.ns_per_byte)),
+                       Median(std::move(one.ns)), one.total_ns, one.bytes});
   }
 }
 
@@ -81,25 +84,51 @@ void AddGroup(const Job& job, const MatchedGroup& group, std::size_t index, Link
 
 bool IsOnOneHost(const Job& job, const MatchedGroup& group) {
   const GroupMember& first = group.members.front();
+  const int nodes = job.ranks[first.summary].groups[first.group].nodes;
+  if (nodes == 1) return true;
   const bool alike =
       std::all_of(group.members.begin(), group.members.end(), [&](const GroupMember& member) {
-        return job.ranks[member.summary].host == job.ranks[first.summary].host;
+        return AreOnOneHost(job.ranks[member.summary], job.ranks[first.summary]);
       });
-  const int nodes = job.ranks[first.summary].groups[first.group].nodes;
-  return alike && (group.pair || nodes < 0 || nodes == 1);
+  return alike && (group.pair || nodes < 0);
 }
 
 LinkRates MeasureLinks(const Job& job, const std::vector<MatchedGroup>& groups) {
   LinkRates rates;
-  for (std::size_t g = 0; g < groups.size(); ++g) AddGroup(job, groups[g], g, rates);
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t> links;
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    std::size_t link = g;
+    if (const auto& members = groups[g].members; groups[g].pair && members.size() == 2)
+      link =
+          links.try_emplace(std::minmax(members[0].summary, members[1].summary), g).first->second;
+    AddGroup(job, groups[g], g, link, rates);
+  }
   return rates;
 }
 
-UsualRate UsualOf(const std::vector<GroupRate>& rates) {
-  std::vector<double> values;
-  for (const GroupRate& rate : rates) {
-    if (rate.count >= kMinTransfers) values.push_back(rate.ns_per_byte);
+std::vector<double> TransfersAtMean(std::size_t groups, const LinkRates& rates) {
+  std::vector<double> total(groups), at_mean(groups), factors(groups, 1);
+  for (const auto& [work, list] : rates) {
+    double ns = 0, bytes = 0;
+    for (const GroupRate& rate : list) ns += rate.total_ns, bytes += rate.bytes;
+    for (const GroupRate& rate : list) {
+      total[rate.group] += rate.total_ns;
+      at_mean[rate.group] += ns * rate.bytes / bytes;
+    }
   }
+  for (std::size_t g = 0; g < groups; ++g) {
+    if (total[g] > 0) factors[g] = at_mean[g] / total[g];
+  }
+  return factors;
+}
+
+UsualRate UsualOf(const std::vector<GroupRate>& rates) {
+  std::map<std::size_t, std::vector<double>> links;
+  for (const GroupRate& rate : rates) {
+    if (rate.count >= kMinTransfers) links[rate.link].push_back(rate.ns_per_byte);
+  }
+  std::vector<double> values;
+  for (const auto& [link, of_link] : links) values.push_back(Mean(of_link));
   if (values.size() < 2) return {};
   if (values.size() <= kFewForMedian) {
     const double fastest = *std::min_element(values.begin(), values.end());

@@ -34,12 +34,17 @@ struct LinkClass {
 // Transfers of one class on one group.
 struct GroupRate {
   std::size_t group = 0;  // matched
+  std::size_t link = 0;   // of those between the same two ranks the first; else as group
   std::int64_t count = 0;
   double ns_per_byte = 0, transfer_ns = 0;  // medians
   double total_ns = 0, bytes = 0;           // sums
 };
 
 using LinkRates = std::map<LinkClass, std::vector<GroupRate>>;  // by group
+
+// Factor on the transfers of each group with which those of a class take the mean of it on all
+// groups. O(rates).
+std::vector<double> TransfersAtMean(std::size_t groups, const LinkRates& rates);
 
 // Whether no rank of the group is on another host than the rest. O(members).
 bool IsOnOneHost(const Job& job, const MatchedGroup& group);
@@ -49,7 +54,7 @@ LinkRates MeasureLinks(const Job& job, const std::vector<MatchedGroup>& groups);
 
 // What groups of a class usually need for a byte, and from where on one is slow: kSlowRatio of
 // that, and more than 4 scaled median absolute deviations above it. Of three groups or fewer the
-// fastest is the usual one.
+// fastest is the usual one. What two ranks send each way counts as one.
 struct UsualRate {
   double ns_per_byte = 0, limit = 0;
 };

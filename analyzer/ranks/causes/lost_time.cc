@@ -48,9 +48,11 @@ std::vector<double> EvenStages(const std::vector<double>& stage_work) {
 
 class Players {
  public:
-  Players(std::size_t groups, const WorkTable& work, const Pipelines& pipelines,
-          const std::vector<double>& stage_work, const LinkRates& rates, const JobReplay& replay)
+  Players(std::size_t groups, const WorkTable& work, const WorkPieces& pieces,
+          const Pipelines& pipelines, const std::vector<double>& stage_work, const LinkRates& rates,
+          const JobReplay& replay)
       : work_(work),
+        even_pieces_(pieces.AtMean(WorkPieces::Alike::kOfRank)),
         pipelines_(pipelines),
         stages_(EvenStages(stage_work)),
         transfers_(IdealTransfers(groups, rates)),
@@ -71,6 +73,9 @@ class Players {
       const std::optional<double> own = work_.own_ns(rank, step);
       if (!own) return 1.0;
       return work_.Factor(rank, step, scenario.ranks[rank] ? Ideal(rank, step, *own) : *own);
+    };
+    change.piece = [&](std::size_t rank, std::size_t piece) {
+      return scenario.ranks[rank] ? even_pieces_[rank][piece] : 1;
     };
     change.transfer = [&](std::size_t g) { return scenario.groups[g] ? transfers_[g] : 1; };
     return Mean(replay_.Play(change));
@@ -93,6 +98,7 @@ class Players {
   }
 
   const WorkTable& work_;
+  PieceFactors even_pieces_;
   const Pipelines& pipelines_;
   std::vector<double> stages_, transfers_;
   const JobReplay& replay_;
@@ -114,6 +120,7 @@ std::vector<LostCause> Stages(const Pipelines& pipelines) {
 std::vector<LostCause> Hosts(const Job& job) {
   std::map<std::string_view, LostCause> hosts;
   for (std::size_t r = 0; r < job.ranks.size(); ++r) {
+    if (job.ranks[r].host.empty()) return {};
     LostCause& host = hosts[job.ranks[r].host];
     host.kind = LostCause::Kind::kHost;
     if (host.ranks.empty()) host.index = r;
@@ -154,13 +161,13 @@ void KeepWorst(const std::vector<double>& excess, std::vector<LostCause>& causes
 }  // namespace
 
 LostTime FindLostTime(const Job& job, const std::vector<MatchedGroup>& groups,
-                      const WorkTable& work, const Pipelines& pipelines,
+                      const WorkTable& work, const WorkPieces& pieces, const Pipelines& pipelines,
                       const std::vector<double>& stage_work,
                       const std::vector<ParallelGroups>& uses, const LinkRates& rates,
                       const JobReplay& replay) {
   LostTime found;
   if (replay.empty() || job.ranks.size() < 2) return found;
-  const Players players(groups.size(), work, pipelines, stage_work, rates, replay);
+  const Players players(groups.size(), work, pieces, pipelines, stage_work, rates, replay);
   const Scenario recorded = players.All(false), ideal = players.All(true);
   const double recorded_ns = players.Play(recorded);
   found.ideal_ns = players.Play(ideal);

@@ -2,10 +2,11 @@
 // Who a job loses its time to: what-if plays of one cause at a time, as in StragglerAnalysis
 // (ByteDance, "Understanding Stragglers in Large Model Training Using What-if Analysis", 2025).
 //
-// Ideal is a job in which no rank takes longer than is usual for ranks with like work, no stage of
-// a pipeline longer than the mean of all stages, and no group longer for its transfers than its
-// like (link_rates.h). What is lost is the step minus that of the ideal job. Of a cause (a rank,
-// the ranks of a stage or host, the groups of one use)
+// Ideal is a job in which no rank takes longer than is usual for ranks with like work, nor longer
+// for one micro-batch than for another, no stage of a pipeline longer than the mean of all stages,
+// and no group longer for its transfers than its like (link_rates.h). What is lost is the step
+// minus that of the ideal job. Of a cause (a rank, the ranks of a stage or host, the groups of one
+// use)
 //   rem  is the share that comes back if this one is ideal, and the rest as recorded;
 //   add  is the share that is lost if this one is as recorded, and all else ideal.
 // Where they are far apart, causes hide one another. Shares of several causes need not add up to 1.
@@ -18,11 +19,12 @@
 #include <cstdint>
 #include <vector>
 
-#include "analyzer/ranks/causes/job_replay.h"
 #include "analyzer/ranks/causes/link_rates.h"
 #include "analyzer/ranks/causes/parallel_groups.h"
 #include "analyzer/ranks/causes/pipelines.h"
 #include "analyzer/ranks/causes/work_table.h"
+#include "analyzer/ranks/replay/job_replay.h"
+#include "analyzer/ranks/replay/work_pieces.h"
 #include "analyzer/ranks/summary/rank_summary.h"
 
 namespace traceinject {
@@ -58,7 +60,7 @@ struct LostTime {
 // Without causes where next to nothing is lost. `uses`: FindParallelGroups(), `rates`:
 // MeasureLinks(). O(plays x rows), at most kMaxPlayedRows.
 LostTime FindLostTime(const Job& job, const std::vector<MatchedGroup>& groups,
-                      const WorkTable& work, const Pipelines& pipelines,
+                      const WorkTable& work, const WorkPieces& pieces, const Pipelines& pipelines,
                       const std::vector<double>& stage_work,
                       const std::vector<ParallelGroups>& uses, const LinkRates& rates,
                       const JobReplay& replay);

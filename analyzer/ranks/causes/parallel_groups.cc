@@ -20,6 +20,7 @@ constexpr std::array<std::string_view, 6> kUseNames = {"pipeline", "expert", "te
 // What the members of a group did on it in the regular steps.
 struct Usage {
   std::int64_t point_to_point = 0, all_to_all = 0, gathers = 0, scatters = 0, all = 0;
+  bool sizes_known = false;
   double bytes = 0, length_ns = 0, exposed_ns = 0;
   double member_steps = 0;  // members x regular steps
   std::set<std::string_view> hosts;
@@ -32,6 +33,7 @@ void AddRow(const RankSummary& summary, const GroupOperations& rows, std::uint32
   to.all_to_all += kind.function == "AlltoAll" ? 1 : 0;
   to.gathers += kind.function == "AllGather" ? 1 : 0;
   to.scatters += kind.function == "ReduceScatter" ? 1 : 0;
+  to.sizes_known |= kind.bytes >= 0;
   to.bytes += kind.bytes > 0 ? static_cast<double>(kind.bytes) : 0;
   to.length_ns += static_cast<double>(rows.end[row] - rows.start[row]);
   to.exposed_ns += static_cast<double>(rows.exposed_ns[row]);
@@ -56,7 +58,8 @@ void AddMember(const Job& job, const MatchedGroup& group, std::size_t member, co
 
 GroupUse UseOf(const Usage& usage) {
   const double operations = static_cast<double>(usage.all) / usage.member_steps;
-  if (operations < 1 || usage.bytes / usage.member_steps < double{kMinGroupBytes})
+  if (operations < 1 ||
+      (usage.sizes_known && usage.bytes / usage.member_steps < double{kMinGroupBytes}))
     return GroupUse::kOther;
   const auto mostly = [&](std::int64_t count) { return 2 * count > usage.all; };
   if (mostly(usage.point_to_point)) return GroupUse::kPipeline;
@@ -87,7 +90,8 @@ std::vector<ParallelGroups> FindParallelGroups(const Job& job,
                     ? 1
                     : 0;
     to.groups.push_back(g);
-    to.one_host &= usage.hosts.size() == 1;
+    if (usage.hosts.contains("")) to.one_host.reset();
+    if (to.one_host) *to.one_host &= usage.hosts.size() == 1;
     to.operations += static_cast<double>(usage.all);
     to.bytes += usage.bytes;
     to.communication_ns += usage.length_ns;

@@ -19,8 +19,8 @@
 #include <string_view>
 #include <vector>
 
-#include "analyzer/ranks/causes/job_steps.h"
 #include "analyzer/ranks/match/match_ranks.h"
+#include "analyzer/ranks/replay/job_steps.h"
 #include "analyzer/ranks/summary/rank_summary.h"
 
 namespace traceinject {
@@ -37,7 +37,8 @@ struct ParallelGroups {
   int size = 0;
   std::vector<std::size_t> groups;  // indices into the matched groups
   std::size_t count = 0;            // communicators: the pairs of one are several matched groups
-  bool one_host = true;             // no group reaches beyond a host
+  // No group reaches beyond a host; empty: not all hosts are known.
+  std::optional<bool> one_host = true;
   // Means over ranks and regular steps.
   double operations = 0, bytes = 0;
   double communication_ns = 0;  // of kernels

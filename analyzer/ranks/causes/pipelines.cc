@@ -87,6 +87,66 @@ std::vector<std::size_t> ChainOf(const Job& job, const Neighbors& neighbors, std
   return chain;
 }
 
+bool AreTold(const Job& job) {
+  return std::any_of(job.ranks.begin(), job.ranks.end(),
+                     [](const RankSummary& rank) { return rank.stage >= 0; });
+}
+
+// As told; returns the ranks of the first stage.
+std::vector<std::size_t> TakeStages(const Job& job, Pipelines& to) {
+  std::vector<std::size_t> heads;
+  std::size_t stages = 0;
+  for (std::size_t r = 0; r < job.ranks.size(); ++r) {
+    const int stage = job.ranks[r].stage;
+    if (stage < 0) continue;
+    to.stage[r] = static_cast<std::uint32_t>(stage);
+    stages = std::max(stages, static_cast<std::size_t>(stage) + 1);
+    if (stage == 0) heads.push_back(r);
+  }
+  // More than there are ranks: they are no numbers of stages.
+  if (stages < 2 || stages > job.ranks.size() || heads.empty()) {
+    to.stage.assign(job.ranks.size(), kNone);
+    return {};
+  }
+  to.stages = stages;
+  to.pipelines = heads.size();
+  return heads;
+}
+
+// From who sends to whom; returns the ranks of the first stage.
+std::vector<std::size_t> FindChains(const Job& job, const std::vector<MatchedGroup>& groups,
+                                    Pipelines& to) {
+  const Neighbors neighbors = FindNeighbors(job, groups);
+  std::vector<bool> seen(job.ranks.size());
+  std::vector<std::size_t> heads;
+  for (std::size_t r = 0; r < job.ranks.size(); ++r) {
+    if (seen[r] || neighbors[r].empty()) continue;
+    const std::vector<std::size_t> chain = ChainOf(job, neighbors, r, seen);
+    if (chain.empty()) continue;
+    for (std::size_t i = 0; i < chain.size(); ++i)
+      to.stage[chain[i]] = static_cast<std::uint32_t>(i);
+    to.stages = std::max(to.stages, chain.size());
+    ++to.pipelines;
+    heads.push_back(chain.front());
+  }
+  return heads;
+}
+
+// Of a mean step of a first stage.
+std::int64_t MicroBatchesOf(const RankSummary& first) {
+  std::set<std::pair<std::uint32_t, std::int32_t>> told;
+  std::set<std::uint32_t> steps;
+  for (std::size_t i = 0; i < first.work.count(); ++i) {
+    if (first.work.step[i] == kNone || first.work.micro_batch[i] < 0) continue;
+    told.emplace(first.work.step[i], first.work.micro_batch[i]);
+    steps.insert(first.work.step[i]);
+  }
+  Exchange exchange{static_cast<std::int64_t>(steps.size()), 0,
+                    static_cast<std::int64_t>(told.size())};
+  if (told.empty()) exchange = ExchangeOf(first);
+  return exchange.steps == 0 ? 0 : (exchange.sends + exchange.steps / 2) / exchange.steps;
+}
+
 // Whether the ranks of a group hold different stages.
 bool SpansStages(const MatchedGroup& group, const std::vector<std::uint32_t>& stage) {
   return std::any_of(group.members.begin(), group.members.end(), [&](const GroupMember& member) {
@@ -127,22 +187,10 @@ Pipelines FindPipelines(const Job& job, const std::vector<MatchedGroup>& groups,
                         const JobSteps& steps) {
   Pipelines found;
   found.stage.assign(job.ranks.size(), kNone);
-  const Neighbors neighbors = FindNeighbors(job, groups);
-  std::vector<bool> seen(job.ranks.size());
-  std::vector<std::size_t> heads;
-  for (std::size_t r = 0; r < job.ranks.size(); ++r) {
-    if (seen[r] || neighbors[r].empty()) continue;
-    const std::vector<std::size_t> chain = ChainOf(job, neighbors, r, seen);
-    if (chain.empty()) continue;
-    for (std::size_t i = 0; i < chain.size(); ++i)
-      found.stage[chain[i]] = static_cast<std::uint32_t>(i);
-    found.stages = std::max(found.stages, chain.size());
-    ++found.pipelines;
-    heads.push_back(chain.front());
-  }
+  const std::vector<std::size_t> heads =
+      AreTold(job) ? TakeStages(job, found) : FindChains(job, groups, found);
   if (heads.empty()) return found;
-  if (const Exchange exchange = ExchangeOf(job.ranks[heads.front()]); exchange.steps > 0)
-    found.micro_batches = (exchange.sends + exchange.steps / 2) / exchange.steps;
+  found.micro_batches = MicroBatchesOf(job.ranks[heads.front()]);
 
   double rank_steps = 0;
   for (std::size_t r = 0; r < job.ranks.size(); ++r) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pipeline stages, found from who sends to whom, and what their bubbles cost.
+// Pipeline stages, as the source tells them or found from who sends to whom, and what their bubbles
+// cost.
 //
 // Ranks that exchange Send and Recv form a chain; its end that sends before it receives in a step
 // holds the first stage. With p stages and m micro-batches a schedule that fills and drains once a
@@ -13,9 +14,9 @@
 #include <optional>
 #include <vector>
 
-#include "analyzer/ranks/causes/job_steps.h"
 #include "analyzer/ranks/causes/work_table.h"
 #include "analyzer/ranks/match/match_ranks.h"
+#include "analyzer/ranks/replay/job_steps.h"
 #include "analyzer/ranks/summary/rank_summary.h"
 
 namespace traceinject {
@@ -24,9 +25,10 @@ struct Pipelines {
   // Per summary: its stage, counted from 0; kNone: in no pipeline. All ranks of a stage have like
   // work, and those of different stages need not.
   std::vector<std::uint32_t> stage;
-  std::size_t stages = 0;          // p; 0: there is no pipeline
-  std::size_t pipelines = 0;       // chains side by side
-  std::int64_t micro_batches = 0;  // m: sends of a first stage in a step; 0: not known
+  std::size_t stages = 0;     // p; 0: there is no pipeline
+  std::size_t pipelines = 0;  // chains side by side
+  // m: of a first stage in a step, as told, else its sends; 0: not known.
+  std::int64_t micro_batches = 0;
   // Mean over the regular steps and ranks, ns: with nothing to do but operations with ranks of
   // other stages (Send, Recv, and what ends a step on all of them).
   double bubble_ns = 0;

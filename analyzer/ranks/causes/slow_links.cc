@@ -22,6 +22,13 @@ std::set<T> Shared(const std::vector<std::set<T>>& slow, const std::vector<std::
   return shared;
 }
 
+template <typename T>
+std::set<T> Union(const std::vector<std::set<T>>& sets) {
+  std::set<T> all;
+  for (const std::set<T>& one : sets) all.insert(one.begin(), one.end());
+  return all;
+}
+
 // Names what the slow groups share and the fast ones do not have.
 class Blame {
  public:
@@ -40,9 +47,11 @@ class Blame {
     const std::set<std::size_t> rank = Shared(collect(slow, ranks), collect(fast, ranks));
     const std::set<std::string> host = Shared(collect(slow, hosts), collect(fast, hosts));
     const auto pair = Shared(collect(slow, pairs), collect(fast, pairs));
-    // The narrowest that explains it: a rank of several slow groups, else a host or the way between
-    // two; of a single slow group its ranks.
-    if (rank.size() != 1 && host.size() == 1) {
+    // The narrowest that explains it: the two ranks of a link, a rank of several slow groups, else
+    // a host or the way between two; of a single slow group its ranks.
+    if (const std::set<std::size_t> all = Union(collect(slow, ranks)); all.size() == 2) {
+      to.ranks.assign(all.begin(), all.end());
+    } else if (rank.size() != 1 && host.size() == 1) {
       to.hosts.assign(host.begin(), host.end());
     } else if (rank.size() != 1 && pair.size() == 1) {
       to.hosts = {pair.begin()->first, pair.begin()->second};
@@ -59,8 +68,10 @@ class Blame {
   }
   std::set<std::string> HostsOf(std::size_t g) const {
     std::set<std::string> hosts;
-    for (const GroupMember& member : groups_[g].members)
-      hosts.insert(job_.ranks[member.summary].host);
+    for (const GroupMember& member : groups_[g].members) {
+      const std::string& host = job_.ranks[member.summary].host;
+      if (!host.empty()) hosts.insert(host);
+    }
     return hosts;
   }
   std::set<std::pair<std::string, std::string>> PairsOf(std::size_t g) const {
@@ -142,7 +153,7 @@ std::vector<SlowGroups> FindSlowLinks(const Job& job, const std::vector<MatchedG
   std::map<int, SlowSet> by_size;
   std::set<std::size_t> compared;
   for (const auto& [key, list] : rates) {
-    if (key.pair || !IsComparable(key)) continue;
+    if (!IsComparable(key)) continue;
     const UsualRate usual = UsualOf(list);
     if (usual.ns_per_byte <= 0) continue;
     AddClass(key, list, usual, by_size[key.size]);
@@ -157,7 +168,8 @@ std::vector<SlowGroups> FindSlowLinks(const Job& job, const std::vector<MatchedG
     std::vector<std::size_t> fast;
     for (const std::size_t g : compared) {
       const bool of_size = std::any_of(sets.begin(), sets.end(), [&](const SlowSet* set) {
-        return set->main->size == groups[g].size;
+        return set->main->pair ? groups[g].pair
+                               : !groups[g].pair && set->main->size == groups[g].size;
       });
       if (of_size && !std::binary_search(link.groups.begin(), link.groups.end(), g))
         fast.push_back(g);

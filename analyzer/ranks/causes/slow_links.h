@@ -16,10 +16,10 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/ranks/causes/job_replay.h"
 #include "analyzer/ranks/causes/link_rates.h"
 #include "analyzer/ranks/causes/stragglers.h"
 #include "analyzer/ranks/match/match_ranks.h"
+#include "analyzer/ranks/replay/job_replay.h"
 #include "analyzer/ranks/summary/rank_summary.h"
 
 namespace traceinject {

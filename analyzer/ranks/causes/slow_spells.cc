@@ -101,7 +101,7 @@ std::vector<SlowSpell> SpellsOf(const WorkTable& work, std::size_t rank) {
 }
 
 bool AreOne(const Job& job, const SlowSpell& a, const SlowSpell& b) {
-  if (job.ranks[a.slowest].host != job.ranks[b.slowest].host) return false;
+  if (!AreOnOneHost(job.ranks[a.slowest], job.ranks[b.slowest])) return false;
   const std::size_t from = std::max(a.first, b.first), to = std::min(a.last, b.last) + 1;
   const std::size_t all = std::max(a.last, b.last) + 1 - std::min(a.first, b.first);
   return to > from && static_cast<double>(to - from) >= kSameTime * static_cast<double>(all);

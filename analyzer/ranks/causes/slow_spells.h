@@ -15,10 +15,10 @@
 #include <vector>
 
 #include "analyzer/metrics/idle/host_timeline.h"
-#include "analyzer/ranks/causes/job_replay.h"
-#include "analyzer/ranks/causes/job_steps.h"
 #include "analyzer/ranks/causes/stragglers.h"
 #include "analyzer/ranks/causes/work_table.h"
+#include "analyzer/ranks/replay/job_replay.h"
+#include "analyzer/ranks/replay/job_steps.h"
 #include "analyzer/ranks/summary/rank_summary.h"
 
 namespace traceinject {

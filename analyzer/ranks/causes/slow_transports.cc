@@ -20,7 +20,7 @@ double LinkOf(const Job& job, const MatchedGroup& group) {
   double slowest = first.nvlink_gb_per_s;
   for (const GroupMember& member : group.members) {
     const RankSummary& rank = job.ranks[member.summary];
-    if (rank.host != first.host) return 0;
+    if (!AreOnOneHost(rank, first)) return 0;
     slowest = std::min(slowest, rank.nvlink_gb_per_s);
   }
   return slowest;

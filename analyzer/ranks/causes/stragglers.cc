@@ -5,13 +5,13 @@
 #include <cmath>
 #include <map>
 #include <optional>
-#include <set>
 #include <string_view>
 #include <unordered_map>
 
 #include "analyzer/common/mean.h"
 #include "analyzer/common/median.h"
 #include "analyzer/metrics/what_if/bootstrap.h"
+#include "analyzer/ranks/causes/imbalance.h"
 #include "analyzer/ranks/causes/slow_spells.h"
 
 namespace traceinject {
@@ -25,7 +25,6 @@ constexpr double kMaxLateRatio = 0.25;
 constexpr double kLarger = 1.05, kMinLargerShare = 0.1;
 // Kernels and lines with less of the excess are not worth a look.
 constexpr double kMinDifferenceShare = 0.05;
-constexpr std::size_t kMinJobSteps = 5;  // says nothing about persistence with less
 
 struct Lateness {
   std::vector<double> excess;  // per regular step that the rank has
@@ -233,7 +232,8 @@ std::vector<std::vector<std::size_t>> GroupByHost(const Job& job,
   for (const std::size_t r : suspects) by_host[job.ranks[r].host].push_back(r);
   std::vector<std::vector<std::size_t>> sets;
   for (const auto& [host, members] : by_host) {
-    if (members.size() > 1 && ranks_of_host.size() > 1 && members.size() == ranks_of_host[host]) {
+    if (!host.empty() && members.size() > 1 && ranks_of_host.size() > 1 &&
+        members.size() == ranks_of_host[host]) {
       sets.push_back(members);
       continue;
     }
@@ -249,48 +249,6 @@ double AtUsual(const WorkTable& work, std::size_t rank, std::size_t step, bool s
   const std::optional<double> own = work.own_ns(rank, step), usual = work.usual_ns(rank, step);
   if (!own || !usual) return 1;
   return work.Factor(rank, step, suspected ? std::min(*own, std::max(*usual, least_ns)) : *own);
-}
-
-// Where all are bound by their hosts, those of ranks that wait run ahead: no rank takes less for a
-// step than its host does.
-double WithHost(const Job& job, std::size_t rank, double own_ns) {
-  return std::max(own_ns, static_cast<double>(job.ranks[rank].host_step_ns));
-}
-
-Imbalance FindImbalance(const Job& job, const WorkTable& work, const SpellSteps& spells,
-                        const JobReplay& replay, double step_ns) {
-  Imbalance found;
-  std::set<std::size_t> culprits;
-  double sum = 0;
-  for (const std::size_t step : work.regular_steps()) {
-    double most = 0;
-    std::optional<std::size_t> culprit;
-    for (std::size_t r = 0; r < work.ranks(); ++r) {
-      const std::optional<double> own = work.own_ns(r, step), mean = work.mean_ns(r, step);
-      if (!own || !mean || spells.Has(r, step) || *own - WithHost(job, r, *mean) <= most) continue;
-      most = *own - WithHost(job, r, *mean);
-      culprit = r;
-    }
-    sum += most;
-    if (culprit) culprits.insert(*culprit);
-  }
-  if (work.regular_steps().size() < kMinJobSteps) return found;
-  found.excess_ns = sum / static_cast<double>(work.regular_steps().size());
-  found.culprits = culprits.size();
-  if (found.excess_ns < std::max(kMinImbalanceShare * step_ns, double{kMinExcessNs})) return found;
-  JobChange even;
-  even.own = [&](std::size_t rank, std::size_t step) {
-    const std::optional<double> mean = work.mean_ns(rank, step);
-    return mean ? work.Factor(rank, step, WithHost(job, rank, *mean)) : 1;
-  };
-  JobChange no_spells;
-  no_spells.own = [&](std::size_t rank, std::size_t step) {
-    return WithoutSpells(work, spells, rank, step);
-  };
-  found.saving = spells.empty() ? SavingOf(replay, even)
-                                : SavingBetween(replay.Play(no_spells), replay.Play(even));
-  found.found = found.saving.low_ns >= kMinImbalanceShare * step_ns;
-  return found;
 }
 
 }  // namespace
@@ -312,7 +270,7 @@ JobSaving SavingBetween(const std::vector<double>& before, const std::vector<dou
 }
 
 Skew FindSkew(const Job& job, const JobSteps& steps, const WorkTable& work,
-              const SpellSteps& spells, const JobReplay& replay) {
+              const WorkPieces& pieces, const SpellSteps& spells, const JobReplay& replay) {
   Skew skew;
   const double step_ns = StepLength(job, steps, work);
   if (step_ns <= 0 || work.regular_steps().size() < kMinJobSteps) return skew;
@@ -345,7 +303,8 @@ Skew FindSkew(const Job& job, const JobSteps& steps, const WorkTable& work,
   std::stable_sort(
       skew.stragglers.begin(), skew.stragglers.end(),
       [](const Straggler& a, const Straggler& b) { return a.saving.ns > b.saving.ns; });
-  if (skew.stragglers.empty()) skew.imbalance = FindImbalance(job, work, spells, replay, step_ns);
+  if (skew.stragglers.empty())
+    skew.imbalance = FindImbalance(job, work, pieces, spells, replay, step_ns);
   return skew;
 }
 

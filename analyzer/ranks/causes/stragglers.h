@@ -15,18 +15,22 @@
 // What a rank does in a spell of slowness (slow_spells.h) is no imbalance.
 //
 // What they cost is played (job_replay.h): stragglers with their peers' usual time, all suspects of
-// one host at once; imbalance with every rank at the mean of its peers.
+// one host at once; imbalance with every rank at the mean of its peers. Where the pieces of the
+// work are known (work_pieces.h) each piece takes the mean of those of its kind, on all ranks of
+// the stage, so that long sequences count wherever they fall.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "analyzer/metrics/idle/host_timeline.h"
-#include "analyzer/ranks/causes/job_replay.h"
 #include "analyzer/ranks/causes/work_table.h"
 #include "analyzer/ranks/differences/work_differences.h"
+#include "analyzer/ranks/replay/job_replay.h"
+#include "analyzer/ranks/replay/work_pieces.h"
 #include "analyzer/ranks/summary/rank_summary.h"
 
 namespace traceinject {
@@ -37,6 +41,9 @@ inline constexpr double kMinImbalanceShare = 0.05;
 // differ by 8 % (tests/gpu/results/ranks.md).
 inline constexpr double kMinHostExcessShare = 0.1;
 inline constexpr TimeNs kMinExcessNs = 200'000;  // below, nobody would look
+
+// With fewer regular steps nothing is said of what persists and what varies.
+inline constexpr std::size_t kMinJobSteps = 5;
 
 // What a step would get back.
 struct JobSaving {
@@ -84,6 +91,12 @@ struct Imbalance {
   bool found = false;
   double excess_ns = 0;      // mean over steps: most to do minus the mean of the peers
   std::size_t culprits = 0;  // ranks that had most to do in some step
+  // Of the pieces of work, over the mean of their kind: the middle nine tenths of the time that
+  // they take lie between these; 0: no pieces are known.
+  double shortest = 0, longest = 0;
+  // Between the passes forward and backward of a micro-batch; empty: it is not known which those
+  // are.
+  std::optional<double> correlation = {};
   JobSaving saving;
 };
 
@@ -94,6 +107,6 @@ struct Skew {
 
 // O(ranks x steps + plays x rows).
 Skew FindSkew(const Job& job, const JobSteps& steps, const WorkTable& work,
-              const SpellSteps& spells, const JobReplay& replay);
+              const WorkPieces& pieces, const SpellSteps& spells, const JobReplay& replay);
 
 }  // namespace traceinject

@@ -11,9 +11,9 @@
 #include <optional>
 #include <vector>
 
-#include "analyzer/ranks/causes/job_steps.h"
-#include "analyzer/ranks/causes/own_time.h"
 #include "analyzer/ranks/causes/rank_waits.h"
+#include "analyzer/ranks/replay/job_steps.h"
+#include "analyzer/ranks/replay/own_time.h"
 #include "analyzer/ranks/summary/rank_summary.h"
 
 namespace traceinject {

@@ -12,11 +12,8 @@
 #include "analyzer/metrics/report/printable.h"
 #include "analyzer/ranks/causes/hangs.h"
 #include "analyzer/ranks/causes/job_links.h"
-#include "analyzer/ranks/causes/job_replay.h"
-#include "analyzer/ranks/causes/job_steps.h"
 #include "analyzer/ranks/causes/link_rates.h"
 #include "analyzer/ranks/causes/lost_time.h"
-#include "analyzer/ranks/causes/own_time.h"
 #include "analyzer/ranks/causes/parallel_groups.h"
 #include "analyzer/ranks/causes/pipelines.h"
 #include "analyzer/ranks/causes/rank_waits.h"
@@ -34,6 +31,10 @@
 #include "analyzer/ranks/match/match_ranks.h"
 #include "analyzer/ranks/match/missing_records.h"
 #include "analyzer/ranks/match/rank_names.h"
+#include "analyzer/ranks/replay/job_replay.h"
+#include "analyzer/ranks/replay/job_steps.h"
+#include "analyzer/ranks/replay/own_time.h"
+#include "analyzer/ranks/replay/work_pieces.h"
 
 namespace traceinject {
 namespace {
@@ -42,8 +43,18 @@ constexpr std::size_t kLatenessParts = 20;  // of a row's heat strip
 constexpr int kMaxMismatches = 20;
 constexpr std::int64_t kMaxLostOperations = 2;  // at the end of a recording
 
+// Steps of a timeline that were not recorded lie between those that were.
+void AddUnrecorded(const RankSummary& rank, Intervals& to) {
+  if (!rank.tells_operations()) return;
+  for (std::size_t i = 1; i < rank.steps.size(); ++i) {
+    const Interval gap{rank.steps[i - 1].time.end, rank.steps[i].time.start};
+    if (gap.end > gap.start) to.push_back(gap);
+  }
+}
+
 std::vector<OwnTime> OwnTimesOf(const Job& job, const std::vector<MatchedGroup>& groups) {
-  const std::vector<Intervals> missing = FindMissingBlocks(job, groups);
+  std::vector<Intervals> missing = FindMissingBlocks(job, groups);
+  for (std::size_t r = 0; r < job.ranks.size(); ++r) AddUnrecorded(job.ranks[r], missing[r]);
   std::vector<OwnTime> own;
   own.reserve(job.ranks.size());
   for (std::size_t r = 0; r < job.ranks.size(); ++r) own.emplace_back(job.ranks[r], missing[r]);
@@ -71,7 +82,8 @@ class JobAnalysis {
         stage_work_(StageWork(pipelines_, work_)),
         uses_(FindParallelGroups(job, matches_.groups, steps_)),
         rates_(MeasureLinks(job, matches_.groups)),
-        replay_(job, matches_.groups, steps_, own_) {
+        pieces_(job, matches_.groups, steps_, own_, pipelines_.stage),
+        replay_(job, matches_.groups, steps_, own_, pieces_) {
     SumSteps();
   }
 
@@ -84,6 +96,7 @@ class JobAnalysis {
     for (const std::string& note : clocks_.notes) to.add_notes(note);
     for (const std::string& note : waits_.notes) to.add_notes(note);
     for (std::size_t r = 0; r < job_.ranks.size(); ++r) Row(r, *to.add_ranks());
+    to.set_of_operations(pieces_.are_told());
     Totals(to);
     if (options.lost_time) Lost(to);
     Findings(to);
@@ -193,28 +206,45 @@ class JobAnalysis {
   void Totals(proto::Ranks& to) const {
     std::set<std::string_view> hosts;
     for (const RankSummary& summary : job_.ranks) hosts.insert(summary.host);
-    to.set_hosts(static_cast<std::int64_t>(hosts.size()));
+    if (!hosts.contains("")) to.set_hosts(static_cast<std::int64_t>(hosts.size()));
     to.set_steps(static_cast<std::int64_t>(steps_.count_regular()));
     if (step_ns_ > 0) to.set_step_ns(Whole(step_ns_));
     if (replay_.empty()) return;
     to.set_replay_error(replay_.error());
-    JobChange even;
-    even.own = [&](std::size_t rank, std::size_t step) {
-      const auto own = work_.own_ns(rank, step), usual = work_.usual_ns(rank, step);
-      return own && usual ? work_.Factor(rank, step, std::min(*own, *usual)) : 1;
-    };
+    const JobChange even = pieces_.are_told() ? EvenOperations() : EvenRanks();
     const std::vector<double>&before = replay_.unchanged(), after = replay_.Play(even);
     const double sum = std::accumulate(before.begin(), before.end(), 0.0),
                  ideal = std::accumulate(after.begin(), after.end(), 0.0);
     if (ideal > 0) to.set_slowdown(sum / ideal);
   }
 
+  // Every rank at its peers' median.
+  JobChange EvenRanks() const {
+    JobChange even;
+    even.own = [this](std::size_t rank, std::size_t step) {
+      const auto own = work_.own_ns(rank, step), usual = work_.usual_ns(rank, step);
+      return own && usual ? work_.Factor(rank, step, std::min(*own, *usual)) : 1;
+    };
+    return even;
+  }
+
+  // Every operation and transfer at the mean of its kind, as in StragglerAnalysis (lost_time.h).
+  JobChange EvenOperations() const {
+    JobChange even;
+    even.piece = [factors = pieces_.AtMean(WorkPieces::Alike::kOfJob)](
+                     std::size_t rank, std::size_t piece) { return factors[rank][piece]; };
+    even.transfer = [factors = TransfersAtMean(matches_.groups.size(), rates_)](std::size_t group) {
+      return factors[group];
+    };
+    return even;
+  }
+
   void Lost(proto::Ranks& to) const {
     if (replay_.empty()) return;
-    WriteLostTime(
-        job_, uses_,
-        FindLostTime(job_, matches_.groups, work_, pipelines_, stage_work_, uses_, rates_, replay_),
-        to);
+    WriteLostTime(job_, uses_,
+                  FindLostTime(job_, matches_.groups, work_, pieces_, pipelines_, stage_work_,
+                               uses_, rates_, replay_),
+                  to);
   }
 
   void Findings(proto::Ranks& to) const {
@@ -222,7 +252,8 @@ class JobAnalysis {
     std::vector<proto::RankFinding> found;
     const SpellTimes times{job_, steps_, clocks_, step_ns_};
     std::vector<SlowSpell> spells = FindSlowSpells(job_, steps_, work_, replay_);
-    const Skew skew = FindSkew(job_, steps_, work_, SpellSteps(spells, job_.ranks.size()), replay_);
+    const Skew skew =
+        FindSkew(job_, steps_, work_, pieces_, SpellSteps(spells, job_.ranks.size()), replay_);
     for (const Straggler& one : skew.stragglers) {
       found.push_back(DescribeStraggler(job_, one, step_ns_));
       TellWhen(times, one, spells, found.back());
@@ -238,10 +269,11 @@ class JobAnalysis {
         slow && slow->saving.low_ns >= kMinSavedShare * step_ns_)
       found.push_back(DescribeSlowTransport(job_, *slow, step_ns_));
     for (proto::RankFinding& one :
-         DescribePipeline(job_, pipelines_, stage_work_, replay_, step_ns_))
+         DescribePipeline(job_, pipelines_, stage_work_, pieces_, replay_, step_ns_))
       found.push_back(std::move(one));
-    std::stable_sort(found.begin(), found.end(),
-                     [](const auto& a, const auto& b) { return a.saved_ns() > b.saved_ns(); });
+    std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
+      return std::pair(IsPlayed(a), a.saved_ns()) > std::pair(IsPlayed(b), b.saved_ns());
+    });
     for (proto::RankFinding& one : found) *to.add_findings() = std::move(one);
     for (const Mismatch& mismatch : matches_.mismatches) {
       if (IsLostRecord(mismatch)) continue;
@@ -259,7 +291,12 @@ class JobAnalysis {
       one.set_use(std::string(GroupUseName(found.use)));
       one.set_size(found.size);
       one.set_count(static_cast<int>(found.count));
-      one.set_one_host(found.one_host);
+      // Point to point, without communicators.
+      if (found.use == GroupUse::kPipeline && found.size == 0 && pipelines_.stages > 1) {
+        one.set_size(static_cast<int>(pipelines_.stages));
+        one.set_count(static_cast<int>(pipelines_.pipelines));
+      }
+      if (found.one_host) one.set_one_host(*found.one_host);
       for (const GroupMember& member : matches_.groups[found.groups.front()].members)
         one.add_rows(static_cast<int>(member.summary));
       one.set_operations(found.operations);
@@ -290,6 +327,7 @@ class JobAnalysis {
   std::vector<double> stage_work_;
   std::vector<ParallelGroups> uses_;
   LinkRates rates_;
+  WorkPieces pieces_;
   JobReplay replay_;
   double step_ns_ = 0;  // mean of the regular steps over the ranks; 0: there are none
 };

@@ -25,8 +25,8 @@ void AddRows(const std::vector<std::size_t>& rows, proto::RankFinding& to) {
 }
 
 std::string PlaceText(const RankSummary& summary) {
-  return fmt::format("{}, GPU {}", summary.host.empty() ? "unknown host" : summary.host,
-                     summary.device);
+  const std::string host = summary.host.empty() ? "unknown host" : summary.host;
+  return summary.tells_operations() ? host : fmt::format("{}, GPU {}", host, summary.device);
 }
 
 void AddHostLevers(IdleCause cause, proto::RankFinding& to) {

@@ -6,25 +6,17 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstdlib>
 #include <functional>
 #include <string>
 
 #include "analyzer/ranks/findings/analyse_job.h"
+#include "analyzer/ranks/testing/seeds.h"
 #include "analyzer/ranks/testing/simulated_job.h"
 
 namespace traceinject {
 namespace {
 
 constexpr int kSeeds8 = 100, kSeeds64 = 30;
-
-int SeedsOr(int usual) {
-  const char* const given = std::getenv("TRACEINJECT_SEEDS");
-  return given == nullptr ? usual : std::atoi(given);
-}
-
-// One of a hundred may be wrong.
-int MayFail(int seeds) { return seeds / 100; }
 
 // What is wrong with the message; empty: nothing.
 using Judge = std::function<std::string(const proto::Ranks&, const SimulatedJob&, std::uint64_t)>;
@@ -245,6 +237,38 @@ TEST(PlantedCausesTest, TooFewMicroBatches) {
                if (ranks.findings_size() != 1) return "not one finding";
                return ranks.findings(0).name() == "pipeline_bubble" ? "" : "something else";
              });
+}
+
+// What more micro-batches would save is a formula, and may be more than even stages save; those are
+// asked first. Half of the bubbles that even stages leave is the most that it promises.
+TEST(PlantedCausesTest, UnevenStagesBeforeTooFewMicroBatches) {
+  JobPlan plan = Pipeline(2, 4);
+  plan.micro_batches = 4;
+  plan.stage_work = {1, 1, 1.4, 1};
+  CheckSeeds(plan, SeedsOr(20),
+             [](const proto::Ranks& ranks, const SimulatedJob&, std::uint64_t) -> std::string {
+               if (ranks.findings_size() != 2) return "not two findings";
+               const proto::RankFinding &stages = ranks.findings(0), &bubble = ranks.findings(1);
+               if (stages.name() != "pipeline_stages") return "the stages are not first";
+               if (bubble.name() != "pipeline_bubble") return "the bubble is not second";
+               const double bubbles =
+                   ranks.pipeline().bubble_share() * static_cast<double>(ranks.step_ns()) -
+                   static_cast<double>(stages.saved_ns());
+               return static_cast<double>(bubble.saved_ns()) <= bubbles / 2 + 1
+                          ? ""
+                          : "more than there are bubbles";
+             });
+}
+
+// In each step one of four replicas has half again as much to do: only three of four steps, and no
+// rank alone, show it in a pipeline's stage.
+TEST(PlantedCausesTest, UnevenWorkOfPipelines) {
+  JobPlan plan = Pipeline(4, 2);
+  plan.steps = 24;
+  plan.imbalance = 0.5;
+  JobPlan even = Healthy(plan);
+  even.forward_ns = std::llround(static_cast<double>(even.forward_ns) * (1 + 0.5 / 4));
+  CheckSeeds(plan, SeedsOr(20), First("imbalance", even));
 }
 
 // The rank that died is named, with the operation that the others stand in.

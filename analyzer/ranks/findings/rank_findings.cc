@@ -17,11 +17,24 @@
 namespace traceinject {
 namespace {
 
+// Of passes forward and backward, from which on they vary with the sequences: as found by
+// StragglerAnalysis (lost_time.h).
+constexpr double kCorrelated = 0.9;
+
 std::string OperationText(const std::string& function, std::int64_t bytes, std::int64_t sequence) {
   std::string text = function;
   if (sequence >= 0) text += fmt::format(" #{}", sequence);
   if (bytes >= 0) text += fmt::format(" of {}", FormatBytes(bytes));
   return text;
+}
+
+// Of operations: whether the GPU is slower or has more to do in each, they do not tell.
+void DescribeSlowOperations(const Straggler& straggler, proto::RankFinding& to) {
+  to.add_evidence(
+      fmt::format("operations of the same kind take {:.2f} times as long as on its peers",
+                  straggler.kernel_ratio));
+  AddGpuLevers(to);
+  to.add_levers("if not the GPU, the work: this rank's batch and sequence sizes, layers, experts");
 }
 
 void DescribeSlowGpu(const Straggler& straggler, proto::RankFinding& to) {
@@ -88,6 +101,12 @@ proto::RankFinding DescribeStraggler(const Job& job, const Straggler& straggler,
   const char* why = "";
   switch (straggler.slowness) {
     case Slowness::kSlowerGpu:
+      if (first.tells_operations()) {
+        to.set_reason("slower");
+        why = "its operations take longer";
+        DescribeSlowOperations(straggler, to);
+        break;
+      }
       to.set_reason("slower_gpu");
       why = "its GPU is slower";
       DescribeSlowGpu(straggler, to);
@@ -96,9 +115,10 @@ proto::RankFinding DescribeStraggler(const Job& job, const Straggler& straggler,
       to.set_reason("more_work");
       why = "it has more work";
       to.add_evidence(
-          fmt::format("it runs {:.2f} times as many kernels per step, and they take {:.2f} times "
-                      "as long as on its peers",
-                      straggler.kernel_count_ratio, straggler.kernel_ratio));
+          fmt::format("it runs {:.2f} times as many {} per step, and they take {:.2f} times as "
+                      "long as on its peers",
+                      straggler.kernel_count_ratio,
+                      first.tells_operations() ? "operations" : "kernels", straggler.kernel_ratio));
       if (straggler.larger_share > 0)
         to.add_evidence(
             fmt::format("kernels making up {:.0f} % of its time are larger than on its peers (more "
@@ -132,11 +152,29 @@ proto::RankFinding DescribeStraggler(const Job& job, const Straggler& straggler,
 proto::RankFinding DescribeImbalance(const Imbalance& imbalance, double step_ns) {
   proto::RankFinding to;
   to.set_name("imbalance");
-  to.set_text(fmt::format(
-      "The work is imbalanced: the rank with the most work takes {} longer than the mean, a "
-      "different rank each step ({} ranks so far); if balanced, a step would take {} less ({}).",
-      MeanTime(imbalance.excess_ns), imbalance.culprits, MeanTime(imbalance.saving.ns),
-      ShareText(imbalance.saving.ns, step_ns)));
+  const std::string saved =
+      fmt::format("if balanced, a step would take {} less ({}).", MeanTime(imbalance.saving.ns),
+                  ShareText(imbalance.saving.ns, step_ns));
+  const std::string most = fmt::format(
+      "the rank with the most work takes {} longer than the mean, a different rank each step ({} "
+      "ranks so far)",
+      MeanTime(imbalance.excess_ns), imbalance.culprits);
+  if (imbalance.longest > 0) {
+    to.set_text(fmt::format(
+        "The micro-batches are imbalanced: nine tenths of the passes take {:.2f} to {:.2f} times "
+        "their mean; {}",
+        imbalance.shortest, imbalance.longest, saved));
+    to.add_evidence(most);
+  } else {
+    to.set_text(fmt::format("The work is imbalanced: {}; {}", most, saved));
+  }
+  if (imbalance.correlation && *imbalance.correlation >= kCorrelated) {
+    to.set_reason("sequence_length");
+    to.add_evidence(fmt::format(
+        "a micro-batch that is long in its forward pass is long in its backward pass (correlation "
+        "{:.2f}): its sequences are longer",
+        *imbalance.correlation));
+  }
   to.add_levers(
       "equal-cost batches on all ranks: sort or pack by sequence length, use bucket samplers");
   to.add_levers("synchronize less often (gradient accumulation)");
@@ -152,6 +190,8 @@ proto::RankFinding DescribeSlowLink(const Job& job, const SlowGroups& link, doub
     where = fmt::format("between hosts {} and {}", link.hosts[0], link.hosts[1]);
   else if (link.hosts.size() == 1)
     where = fmt::format("of host {}", link.hosts[0]);
+  else if (link.size == 2 && link.ranks.size() == 2)
+    where = "between " + RankNames(job, link.ranks);
   else if (!link.ranks.empty())
     where = "of " + RankNames(job, link.ranks);
   else
@@ -212,39 +252,62 @@ proto::RankFinding DescribeSlowTransport(const Job& job, const SlowTransport& sl
   return to;
 }
 
-// With p stages and m micro-batches a step takes what its slowest stage has to do, and an m-th of
-// what each of the others has to, while the pipeline fills and drains. 0: m is not known.
-//
-// The replay does not know in which order a stage would do its micro-batches were it the slowest.
-double SavedByEvenStages(const std::vector<double>& stage_work, std::int64_t micro_batches) {
-  if (micro_batches <= 0) return 0;
-  const auto m = static_cast<double>(micro_batches), p = static_cast<double>(stage_work.size());
-  const double sum = std::accumulate(stage_work.begin(), stage_work.end(), 0.0),
-               most = *std::max_element(stage_work.begin(), stage_work.end());
-  return most + (sum - most) / m - sum / p * (m + p - 1) / m;
+namespace {
+
+// Half of the bubbles of even stages go with twice the micro-batches, of half the size: of the time
+// that is no bubble nothing changes. Never more than half of those that there are once the stages
+// have been evened in a play.
+double SavedByTwiceTheMicroBatches(const Pipelines& pipelines, double step_ns, double saved_ns) {
+  const auto stages = static_cast<double>(pipelines.stages);
+  const double ideal = *pipelines.ideal_bubble_share();
+  const double twice =
+      (stages - 1) / (2 * static_cast<double>(pipelines.micro_batches) + stages - 1);
+  const double by_formula = (step_ns - saved_ns) * (1 - (1 - ideal) / (1 - twice));
+  return std::clamp(by_formula, 0.0, std::max(0.0, pipelines.bubble_ns - saved_ns) / 2);
 }
 
-// The same interval in proportion; `ns` 0: as it is.
-JobSaving Scaled(JobSaving saving, double ns) {
-  if (ns <= 0 || saving.ns <= 0) return saving;
-  const double factor = ns / saving.ns;
-  return {ns, saving.low_ns * factor, saving.high_ns * factor};
+JobSaving SavedByEvenStages(const Pipelines& pipelines, const std::vector<double>& stage_work,
+                            double mean, const WorkPieces& pieces, const JobReplay& replay) {
+  JobChange even;
+  PieceFactors factors;
+  if (pieces.are_told()) {
+    factors = pieces.AtEvenStages();
+    even.piece = [&](std::size_t rank, std::size_t piece) { return factors[rank][piece]; };
+  } else {
+    even.own = [&](std::size_t rank, std::size_t) {
+      const std::uint32_t stage = pipelines.stage[rank];
+      return stage == kNone || stage_work[stage] <= 0 ? 1 : mean / stage_work[stage];
+    };
+  }
+  return SavingOf(replay, even);
 }
+
+void DescribeBubble(const Pipelines& pipelines, const std::string& bubbles, double saved_ns,
+                    double step_ns, proto::RankFinding& to) {
+  to.set_name("pipeline_bubble");
+  to.set_text(fmt::format(
+      "Filling and draining the pipeline costs {:.1f} % of the step; with twice as "
+      "many micro-batches of half the size, a step would take up to {} less ({}).",
+      100 * *pipelines.ideal_bubble_share(), MeanTime(saved_ns), ShareText(saved_ns, step_ns)));
+  to.add_evidence(bubbles);
+  to.add_levers("more micro-batches per step");
+  to.add_levers("an interleaved or zero-bubble schedule, or fewer stages");
+  to.set_saved_ns(std::llround(saved_ns));
+}
+
+}  // namespace
+
+bool IsPlayed(const proto::RankFinding& finding) { return finding.has_saved_low_ns(); }
 
 std::vector<proto::RankFinding> DescribePipeline(const Job& job, const Pipelines& pipelines,
                                                  const std::vector<double>& stage_work,
-                                                 const JobReplay& replay, double step_ns) {
+                                                 const WorkPieces& pieces, const JobReplay& replay,
+                                                 double step_ns) {
   std::vector<proto::RankFinding> findings;
   if (pipelines.stages < 2 || step_ns <= 0) return findings;
   const double mean = std::accumulate(stage_work.begin(), stage_work.end(), 0.0) /
                       static_cast<double>(pipelines.stages);
-  JobChange even;
-  even.own = [&](std::size_t rank, std::size_t) {
-    const std::uint32_t stage = pipelines.stage[rank];
-    return stage == kNone || stage_work[stage] <= 0 ? 1 : mean / stage_work[stage];
-  };
-  const JobSaving balanced =
-      Scaled(SavingOf(replay, even), SavedByEvenStages(stage_work, pipelines.micro_batches));
+  const JobSaving balanced = SavedByEvenStages(pipelines, stage_work, mean, pieces, replay);
   const auto slowest = std::max_element(stage_work.begin(), stage_work.end()) - stage_work.begin();
   const double bubble = pipelines.bubble_ns / step_ns;
   const std::optional<double> ideal = pipelines.ideal_bubble_share();
@@ -257,7 +320,8 @@ std::vector<proto::RankFinding> DescribePipeline(const Job& job, const Pipelines
   for (std::size_t r = 0; r < pipelines.stage.size(); ++r) {
     if (pipelines.stage[r] == static_cast<std::uint32_t>(slowest)) rows.push_back(r);
   }
-  if (balanced.low_ns >= kMinSavedShare * step_ns) {
+  const bool uneven = balanced.low_ns >= kMinSavedShare * step_ns;
+  if (uneven) {
     proto::RankFinding& to = findings.emplace_back();
     to.set_name("pipeline_stages");
     to.set_text(fmt::format(
@@ -270,23 +334,9 @@ std::vector<proto::RankFinding> DescribePipeline(const Job& job, const Pipelines
     SetSaving(balanced, to);
     AddRows(rows, to);
   }
-  if (ideal && std::min(bubble, *ideal) >= kMinBubbleShare) {
-    // Twice the micro-batches: of the time that is no bubble nothing changes.
-    const double twice = static_cast<double>(pipelines.stages - 1) /
-                         static_cast<double>(2 * pipelines.micro_batches +
-                                             static_cast<std::int64_t>(pipelines.stages) - 1);
-    const double saved = step_ns * (1 - (1 - *ideal) / (1 - twice));
-    proto::RankFinding& to = findings.emplace_back();
-    to.set_name("pipeline_bubble");
-    to.set_text(
-        fmt::format("Filling and draining the pipeline costs {:.1f} % of the step; with twice as "
-                    "many micro-batches of half the size, a step would take up to {} less ({}).",
-                    100 * *ideal, MeanTime(saved), ShareText(saved, step_ns)));
-    to.add_evidence(bubbles);
-    to.add_levers("more micro-batches per step");
-    to.add_levers("an interleaved or zero-bubble schedule, or fewer stages");
-    to.set_saved_ns(std::llround(saved));
-  }
+  if (!ideal || std::min(bubble, *ideal) < kMinBubbleShare) return findings;
+  const double saved = SavedByTwiceTheMicroBatches(pipelines, step_ns, uneven ? balanced.ns : 0);
+  if (saved > 0) DescribeBubble(pipelines, bubbles, saved, step_ns, findings.emplace_back());
   return findings;
 }
 

@@ -5,11 +5,11 @@
 #include <vector>
 
 #include "analyzer/ranks/causes/hangs.h"
-#include "analyzer/ranks/causes/job_replay.h"
 #include "analyzer/ranks/causes/pipelines.h"
 #include "analyzer/ranks/causes/slow_links.h"
 #include "analyzer/ranks/causes/slow_transports.h"
 #include "analyzer/ranks/causes/stragglers.h"
+#include "analyzer/ranks/replay/job_replay.h"
 #include "analyzer/ranks/summary/rank_summary.h"
 #include "schemas/ranks.pb.h"
 
@@ -25,10 +25,14 @@ proto::RankFinding DescribeStraggler(const Job& job, const Straggler& straggler,
 proto::RankFinding DescribeImbalance(const Imbalance& imbalance, double step_ns);
 proto::RankFinding DescribeSlowLink(const Job& job, const SlowGroups& link, double step_ns);
 proto::RankFinding DescribeSlowTransport(const Job& job, const SlowTransport& slow, double step_ns);
+// Whether its saving comes from a play. Others are formulas, of how things are in theory: what was
+// played is asked first, however much they promise.
+bool IsPlayed(const proto::RankFinding& finding);
 // What the stages cost by being uneven, and the schedule by filling and draining; those that are
 // worth it. `stage_work`: StageWork(). O(plays).
 std::vector<proto::RankFinding> DescribePipeline(const Job& job, const Pipelines& pipelines,
                                                  const std::vector<double>& stage_work,
-                                                 const JobReplay& replay, double step_ns);
+                                                 const WorkPieces& pieces, const JobReplay& replay,
+                                                 double step_ns);
 
 }  // namespace traceinject

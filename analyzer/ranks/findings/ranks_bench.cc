@@ -3,6 +3,8 @@
 #include <benchmark/benchmark.h>
 
 #include <map>
+#include <string>
+#include <utility>
 
 #include "analyzer/ranks/causes/rank_waits.h"
 #include "analyzer/ranks/findings/analyse_job.h"
@@ -102,6 +104,49 @@ BENCHMARK(BM_AnalyzeJob)
     ->Args({64, 100, 1})
     ->Args({1024, 100, 0})
     ->Args({1024, 100, 1})
+    ->Iterations(1)
+    ->Unit(benchmark::kMillisecond);
+
+// As many kernels, shapes, and lines as a summary holds; those of a straggler take longer.
+void AddDetails(const JobPlan& plan, Job& job) {
+  for (RankSummary& rank : job.ranks) {
+    const bool slow = rank.rank == plan.straggler;
+    const TimeNs each = slow ? 1'200'000 : 1'000'000;
+    rank.kernels.clear();
+    for (std::size_t kernel = 0; kernel < kMaxKernelFacts; ++kernel) {
+      KernelFacts facts{"kernel_" + std::to_string(kernel), 2000, 2000 * each, each, 128, {}};
+      for (std::int32_t shape = 0; shape < 2; ++shape) {
+        ShapeFacts one{{{}, {128, shape + 1, 1, 256, 1, 1}}, 1000, 1000 * each, {}};
+        for (std::size_t line = 0; line < kMaxLines; ++line)
+          one.lines.push_back(
+              {"model.py:" + std::to_string(kernel + line) + " in forward", 250 * each});
+        facts.shapes.push_back(std::move(one));
+      }
+      rank.kernels.push_back(std::move(facts));
+    }
+    for (std::size_t line = 0; line < kMaxHostLines; ++line)
+      rank.host_lines.push_back({"train.py:" + std::to_string(line) + " in step", each});
+    rank.worker_lines = rank.host_lines;
+  }
+}
+
+// The same with all that may be compared of a straggler and its peers; of 1: its GPU is slow, of 2:
+// its host.
+void BM_AnalyzeDetailedJob(benchmark::State& state) {
+  JobPlan plan = LargeJob(static_cast<int>(state.range(0)), 100);
+  plan.straggler = 17;
+  if (state.range(1) == 1)
+    plan.slow_compute = 1.2;
+  else
+    plan.data_wait_ns = 8'000'000;
+  Job job = SimulateJob(plan).job;
+  AddDetails(plan, job);
+  for (auto _ : state) benchmark::DoNotOptimize(AnalyzeJob(job, {.collectives = 0}));
+  state.counters["records"] = static_cast<double>(Records(job));
+}
+BENCHMARK(BM_AnalyzeDetailedJob)
+    ->Args({1024, 1})
+    ->Args({1024, 2})
     ->Iterations(1)
     ->Unit(benchmark::kMillisecond);
 

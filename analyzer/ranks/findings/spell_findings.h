@@ -5,10 +5,10 @@
 #include <cstddef>
 #include <vector>
 
-#include "analyzer/ranks/causes/job_steps.h"
 #include "analyzer/ranks/causes/slow_spells.h"
 #include "analyzer/ranks/causes/stragglers.h"
 #include "analyzer/ranks/match/align_clocks.h"
+#include "analyzer/ranks/replay/job_steps.h"
 #include "analyzer/ranks/summary/rank_summary.h"
 #include "schemas/ranks.pb.h"
 

@@ -127,6 +127,21 @@ void KeepOneOfEach(Job& job) {
       JoinFirst({twice.begin(), twice.end()})));
 }
 
+// Timelines may name a group without its size: as many ranks as there are that name it.
+void CountMembers(Job& job) {
+  std::map<std::uint64_t, int> members;
+  const auto for_each = [&](auto use) {
+    for (RankSummary& rank : job.ranks) {
+      if (!rank.tells_operations()) continue;
+      for (GroupOperations& group : rank.groups) {
+        if (group.size == 0 && group.rank < 0) use(group);
+      }
+    }
+  };
+  for_each([&](const GroupOperations& group) { ++members[group.hash]; });
+  for_each([&](GroupOperations& group) { group.size = members[group.hash]; });
+}
+
 void NoteMissingRanks(Job& job) {
   std::set<int> known;
   int world = 0;
@@ -184,6 +199,7 @@ Result<Job> CombineJob(std::vector<SummarizedFile> files, std::vector<std::strin
   LeaveOutStale(job);
   KeepOneWorld(job);
   KeepOneOfEach(job);
+  CountMembers(job);
   NoteMissingRanks(job);
   return job;
 }

@@ -13,9 +13,11 @@
 #include <utility>
 
 #include "analyzer/import/open/run_paths.h"
+#include "analyzer/import/source/timeline_file.h"
 #include "analyzer/ranks/summary/check_summary.h"
 #include "analyzer/ranks/summary/summarise_rank.h"
 #include "analyzer/ranks/summary/summary_file.h"
+#include "analyzer/ranks/timeline/read_timeline.h"
 
 namespace traceinject {
 namespace {
@@ -56,6 +58,7 @@ Result<Job> Summarize(RecordedFile file) {
 Result<Job> SummarizeFile(const std::string& path, ReadProgress& progress) {
   try {
     if (IsSummaryFile(path)) return ReadSummaryFile(path);
+    if (IsTimeline(path)) return ReadTimeline(path, progress);
     auto file = ReadRecording(path, progress);
     if (!file.ok()) return Error{file.error()};
     return Summarize(std::move(file).value());

@@ -18,10 +18,11 @@
 namespace traceinject {
 namespace {
 
+// Hosts that are not known may be several.
 bool IsOfSeveralHosts(const Run& run) {
   std::set<std::string_view> hosts;
   for (const Rank& rank : run.ranks) hosts.insert(rank.process.host);
-  return hosts.size() > 1;
+  return hosts.size() > 1 || (run.ranks.size() > 1 && hosts.contains(""));
 }
 
 // A file of several processes was merged, on one clock.

@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 #include "analyzer/metrics/links/collectives.h"
@@ -198,10 +200,77 @@ class Matcher {
     group.operations = axis.operations().size();
     group.rows = SortMembers(axis.TakeRows(), by_rank);
     std::vector<Mismatch> found = FindMismatches(job_, group, axis, by_rank, kinds_.all());
+    if (group.hash == kAssumedWorld && !IsTheWorld(group, found)) return;
     std::move(found.begin(), found.end(), std::back_inserter(matches_.mismatches));
     LeaveOutThoseOfOne(group);
     NoteStrangers(group);
     if (group.operations > 0) matches_.groups.push_back(std::move(group));
+  }
+  // Whether operations of which no communicator is told are those of one of all ranks. Otherwise a
+  // note says why not.
+  bool IsTheWorld(const MatchedGroup& group, const std::vector<Mismatch>& mismatches) {
+    std::string why;
+    if (group.members.size() < static_cast<std::size_t>(group.size)) {
+      why = fmt::format("of {} ranks {} were read", group.size, group.members.size());
+    } else if (Disagree(group, mismatches)) {
+      why = "the ranks issued different operations";
+    } else if (!group.pair && (FitApart(group) || EndApart(group))) {
+      why = "they do not end together on all ranks";
+    } else {
+      return true;
+    }
+    matches_.notes.push_back(
+        fmt::format("{} operations were not matched across ranks: the traces do not tell their "
+                    "communicator, and it cannot be that of all ranks, because {}.",
+                    group.operations, why));
+    return false;
+  }
+  // Where recordings begin and end some may lack a few.
+  static bool Disagree(const MatchedGroup& group, const std::vector<Mismatch>& mismatches) {
+    constexpr std::size_t kOneOf = 50;
+    std::size_t lacking = 0;
+    for (const Mismatch& one : mismatches) {
+      if (one.kind == Mismatch::Kind::kOtherOperation || one.kind == Mismatch::Kind::kOtherSize)
+        return true;
+      if (one.kind == Mismatch::Kind::kLacks) lacking += static_cast<std::size_t>(one.operations);
+    }
+    return lacking * kOneOf > group.operations * group.members.size();
+  }
+  // Whether many fit those of a part of the ranks only.
+  static bool FitApart(const MatchedGroup& group) {
+    constexpr double kMostFit = 0.9;
+    const std::size_t members = group.members.size();
+    std::size_t complete = 0;
+    for (std::size_t at = 0; at < group.operations; ++at) {
+      std::size_t member = 0;
+      while (member < members && group.row(at, member) != kNone) ++member;
+      complete += member == members ? 1 : 0;
+    }
+    return static_cast<double>(complete) < kMostFit * static_cast<double>(group.operations);
+  }
+  // None can leave before all have entered, so that they end together: on clocks that differ, after
+  // one time all the while. Of groups that go their own ways that changes from one to the next.
+  bool EndApart(const MatchedGroup& group) const {
+    constexpr TimeNs kTogetherNs = 500'000;
+    for (std::size_t member = 1; member < group.members.size(); ++member) {
+      std::vector<TimeNs> changes;
+      std::optional<TimeNs> before;
+      for (std::size_t at = 0; at < group.operations; ++at) {
+        const std::uint32_t first = group.row(at, 0), other = group.row(at, member);
+        if (first == kNone || other == kNone ||
+            !WaitsForAllRanks(FunctionOf(group.members[0], first)))
+          continue;
+        const TimeNs apart =
+            Group(group.members[member]).end[other] - Group(group.members[0]).end[first];
+        if (before) changes.push_back(std::abs(apart - *before));
+        before = apart;
+      }
+      if (changes.empty()) continue;
+      const auto middle = changes.begin() + static_cast<std::ptrdiff_t>(changes.size() / 2);
+      std::nth_element(changes.begin(), middle, changes.end());
+      if (*middle > kTogetherNs) return true;
+    }
+    return false;
   }
   static void Describe(const GroupOperations& from, bool pair, MatchedGroup& group) {
     group.hash = from.hash;

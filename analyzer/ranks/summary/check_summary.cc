@@ -78,6 +78,27 @@ Status CheckGroup(const RankSummary& summary, const GroupOperations& group) {
   return Done{};
 }
 
+Status CheckWork(const RankSummary& summary) {
+  const WorkOperations& work = summary.work;
+  const std::size_t rows = work.count();
+  for (const std::size_t size :
+       {work.end.size(), work.kind.size(), work.micro_batch.size(), work.step.size()}) {
+    if (size != rows) return Error{"columns of its work have different lengths"};
+  }
+  if (rows > kMaxRows) return Wrong("the number of its operations");
+  TimeNs before = -kMaxTimeNs;
+  for (std::size_t i = 0; i < rows; ++i) {
+    if (!IsInterval({work.start[i], work.end[i]}) || work.start[i] < before)
+      return Wrong("the times of its work");
+    before = work.end[i];
+    if (work.kind[i] >= summary.work_kinds.size()) return Wrong("the kind of its work");
+    if (!IsNumber(work.micro_batch[i], -1)) return Wrong("the micro-batch of its work");
+    if (work.step[i] != kNone && work.step[i] >= summary.steps.size())
+      return Wrong("the step of its work");
+  }
+  return Done{};
+}
+
 bool AreLines(const std::vector<LineFacts>& lines, std::size_t most) {
   return lines.size() <= most && std::all_of(lines.begin(), lines.end(), [](const LineFacts& line) {
            return IsLength(line.ns);
@@ -105,7 +126,8 @@ Status CheckKernels(const std::vector<KernelFacts>& kernels) {
 
 Status CheckSummary(const RankSummary& summary) {
   if (!IsNumber(summary.rank, -1) || !IsNumber(summary.world_size, 0) ||
-      !IsNumber(summary.local_rank, -1) || !IsNumber(summary.device, 0))
+      !IsNumber(summary.local_rank, -1) || !IsNumber(summary.device, 0) ||
+      !IsNumber(summary.stage, -1))
     return Wrong("its rank");
   if (!IsTime(summary.start) || !IsTime(summary.end)) return Wrong("the time of the recording");
   if (!IsCount(summary.dropped)) return Wrong("the number of lost records");
@@ -116,6 +138,7 @@ Status CheckSummary(const RankSummary& summary) {
   for (const GroupOperations& group : summary.groups) {
     if (Status checked = CheckGroup(summary, group); !checked.ok()) return checked;
   }
+  if (Status work = CheckWork(summary); !work.ok()) return work;
   if (Status kernels = CheckKernels(summary.kernels); !kernels.ok()) return kernels;
   if (!AreLines(summary.host_lines, kMaxHostLines) ||
       !AreLines(summary.worker_lines, kMaxHostLines))

@@ -41,9 +41,17 @@ Intervals TimesOfDataWaits(const Rank& rank, const Intervals& times) {
 
 std::vector<LineFacts> LinesOf(const Rank& rank, const std::map<std::uint32_t, double>& places,
                                std::size_t most) {
-  std::vector<LineFacts> lines;
+  std::map<std::string, double> texts;
   for (const auto& [place, ns] : places) {
-    if (place != kNone && ns >= 1) lines.push_back({PlaceText(rank, place), Whole(ns)});
+    if (place != kNone) texts[PlaceText(rank, place)] += ns;
+  }
+  return LinesOf(texts, most);
+}
+
+std::vector<LineFacts> LinesOf(const std::map<std::string, double>& texts, std::size_t most) {
+  std::vector<LineFacts> lines;
+  for (const auto& [text, ns] : texts) {
+    if (ns >= 1) lines.push_back({text, Whole(ns)});
   }
   std::stable_sort(lines.begin(), lines.end(),
                    [](const LineFacts& a, const LineFacts& b) { return a.ns > b.ns; });

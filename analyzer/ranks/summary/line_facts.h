@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <string>
 #include <vector>
 
 #include "analyzer/metrics/gpu/device_analysis.h"
@@ -15,6 +16,8 @@ namespace traceinject {
 // left out.
 std::vector<LineFacts> LinesOf(const Rank& rank, const std::map<std::uint32_t, double>& places,
                                std::size_t most);
+// The same by their texts.
+std::vector<LineFacts> LinesOf(const std::map<std::string, double>& texts, std::size_t most);
 
 // Fills in where the host's time of a regular step went: host_lines and worker_lines.
 // O(looks + stacks + steps).

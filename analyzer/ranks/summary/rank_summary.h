@@ -100,6 +100,18 @@ struct KernelFacts {
   std::vector<ShapeFacts> shapes;  // of all kernels the largest, at most kMaxShapeFacts
 };
 
+// What a rank computes, operation by operation, where the source tells of it: the passes of each
+// micro-batch, the step of the optimizer. By start, one after the other. Empty: it tells of kernels
+// instead.
+struct WorkOperations {
+  std::vector<TimeNs> start, end;
+  std::vector<std::uint32_t> kind;        // index into RankSummary::work_kinds
+  std::vector<std::int32_t> micro_batch;  // -1: of none
+  std::vector<std::uint32_t> step;        // index into RankSummary::steps in which it begins; kNone
+
+  std::size_t count() const { return start.size(); }
+};
+
 // An operation that the process had begun and that no kernel ended, at the end of its recording.
 struct HungFacts {
   std::uint64_t hash = 0;
@@ -115,6 +127,7 @@ struct RankSummary {
   int world_size = 0, local_rank = -1;  // 0, -1: unknown
   std::int64_t pid = 0;
   int device = 0;  // CUDA ordinal in the process
+  int stage = -1;  // of the pipeline, from 0, as the source tells it; -1: it does not
   // How the recording went.
   bool closed = true;         // false: killed, or still running
   TimeNs start = 0, end = 0;  // of the recording
@@ -127,10 +140,16 @@ struct RankSummary {
   std::vector<OperationKind> kinds;     // each once
   std::vector<GroupOperations> groups;  // by (hash, life)
   std::vector<KernelFacts> kernels;     // the largest by total_ns, at most kMaxKernelFacts
-  std::vector<HungFacts> hung;          // in order of `since`
-  double nvlink_gb_per_s = 0;           // of the GPU, in one direction; 0: none, or not known
-  std::string host_link;                // between GPU and host: "PCIe 5.0 x16"; empty: not known
-  double host_link_gb_per_s = 0;        // published, in one direction
+  std::vector<std::string> work_kinds;  // "forward", "backward", each once
+  WorkOperations work;
+
+  // Whether it comes from a timeline of operations.
+  bool tells_operations() const { return work.count() > 0; }
+
+  std::vector<HungFacts> hung;    // in order of `since`
+  double nvlink_gb_per_s = 0;     // of the GPU, in one direction; 0: none, or not known
+  std::string host_link;          // between GPU and host: "PCIe 5.0 x16"; empty: not known
+  double host_link_gb_per_s = 0;  // published, in one direction
   // Of the time of its work beside communication, what it would not take alone (lost_beside.h).
   double lost_beside_communication = 0;
   // What the host needs for a regular step, its waits for the GPU left out: the mean; 0: not known.
@@ -145,6 +164,11 @@ struct RankSummary {
   double busy_sm_clock_mhz = -1;  // mean over the time in which the GPU was busy
   double throttled_share = -1;    // of that time, slowed down by heat or power
 };
+
+// False where a host is not known: traces of torch.profiler do not report theirs.
+inline bool AreOnOneHost(const RankSummary& a, const RankSummary& b) {
+  return !a.host.empty() && a.host == b.host;
+}
 
 inline constexpr std::size_t kMaxKernelFacts = 64, kMaxShapeFacts = 128;
 inline constexpr std::size_t kMaxLines = 4, kMaxHostLines = 64;

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/ranks/summary/shape_facts.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <string>
 #include <string_view>
 #include <tuple>
 #include <unordered_map>
@@ -22,7 +25,8 @@ namespace {
 struct ThreadLaunches {
   std::int64_t count = 0, stacks = 0;
   TimeNs total_ns = 0;
-  std::map<std::uint32_t, std::int64_t> places;  // stacks by place of Rank::places
+  // Stacks by place of Rank::places, and module (of Rank::strings) in whose call they are.
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> places;
 };
 
 using ShapeKey = std::pair<std::uint32_t, WorkShape>;  // index into the kernels
@@ -48,6 +52,7 @@ class ShapeCounter {
       : rank_(*found.rank),
         ops_(found.device->ops),
         sites_(rank_),
+        modules_(rank_, SiteFrame::kModule),
         stacks_(StacksOfLaunches(rank_)),
         calls_(rank_) {
     std::unordered_map<std::string_view, std::uint32_t> by_text;
@@ -95,27 +100,37 @@ class ShapeCounter {
     const auto stack = stacks_.find(ops_.correlation[row]);
     if (stack == stacks_.end()) return;
     ++launches.stacks;
-    ++launches.places[sites_.Of(stack->second).place];
+    ++launches.places[{sites_.Of(stack->second).place, modules_.Of(stack->second).place}];
   }
 
   ShapeFacts FactsOf(const WorkShape& shape, const ByThread& threads) const {
     ShapeFacts facts;
     facts.shape = shape;
-    std::map<std::uint32_t, double> places;
+    std::map<std::string, double> lines;
     for (const auto& [thread, launches] : threads) {
       facts.count += launches.count;
       facts.total_ns += launches.total_ns;
-      for (const auto& [place, stacks] : launches.places)
-        places[place] += static_cast<double>(launches.total_ns) * static_cast<double>(stacks) /
-                         static_cast<double>(launches.stacks);
+      for (const auto& [at, stacks] : launches.places) {
+        if (at.first == kNone) continue;
+        lines[TextOf(at.first, at.second)] += static_cast<double>(launches.total_ns) *
+                                              static_cast<double>(stacks) /
+                                              static_cast<double>(launches.stacks);
+      }
     }
-    facts.lines = LinesOf(rank_, places, kMaxLines);
+    facts.lines = LinesOf(lines, kMaxLines);
     return facts;
+  }
+
+  // "model.py:41 in forward (GPT.h.*.attn)".
+  std::string TextOf(std::uint32_t place, std::uint32_t module) const {
+    const std::string text = PlaceText(rank_, place);
+    if (module == kNone) return text;
+    return fmt::format("{} ({})", text, WithoutNumbers(rank_.string(module)));
   }
 
   const Rank& rank_;
   const GpuOps& ops_;
-  const CodeSites sites_;
+  const CodeSites sites_, modules_;
   const std::unordered_map<std::uint64_t, std::uint32_t> stacks_;
   const LibraryCalls calls_;
   std::unordered_map<std::uint32_t, std::uint32_t> kernel_of_name_;

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+#include <string>
+
 #include "analyzer/model/testing/rank_builder.h"
 #include "analyzer/ranks/summary/check_summary.h"
 #include "analyzer/ranks/summary/summarise_rank.h"
@@ -66,7 +69,8 @@ TEST_F(ShapeFactsTest, ProductsAreToldApartAndOtherKernelsByTheirLaunch) {
 
 TEST_F(ShapeFactsTest, LaunchesWithStacksDivideTheTimeOfTheirThread) {
   const auto near = builder_.AddStack({{"main", "/w/train.py", 7}});
-  const auto far = builder_.AddStack({{"extra", "/w/train.py", 41}});
+  const auto far = builder_.AddStack(
+      {{"_call_impl", "/w/module.py", 5, "Net.h.3"}, {"extra", "/w/train.py", 41}});
   const std::uint32_t other = 1;
   for (int step = 0; step < kSteps; ++step) {
     const TimeNs at = step * 10 * kMs;
@@ -83,6 +87,8 @@ TEST_F(ShapeFactsTest, LaunchesWithStacksDivideTheTimeOfTheirThread) {
   // What the other thread launched is at neither.
   EXPECT_EQ(shape.lines[0].ns, shape.total_ns / 3);
   EXPECT_EQ(shape.lines[1].ns, shape.total_ns / 3);
+  const std::set<std::string> texts = {shape.lines[0].place, shape.lines[1].place};
+  EXPECT_EQ(texts, (std::set<std::string>{"train.py:7 in main", "train.py:41 in extra (Net.h.*)"}));
 }
 
 TEST_F(ShapeFactsTest, NoMoreThanTheLargest) {

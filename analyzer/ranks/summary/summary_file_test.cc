@@ -108,6 +108,23 @@ ShapeFacts RandomShape(Randomness& random) {
   return facts;
 }
 
+void AddRandomWork(Randomness& random, RankSummary& to) {
+  to.stage = static_cast<int>(random.From(-1, 64));
+  if (random.Coin()) return;
+  for (const char* kind : {"forward", "backward"}) to.work_kinds.emplace_back(kind);
+  TimeNs after = -random.From(0, TimeNs{1} << 60);
+  for (std::int64_t i = random.From(1, 30); i > 0; --i) {
+    to.work.start.push_back(after + random.From(0, 1 << 20));
+    to.work.end.push_back(after = to.work.start.back() + random.From(0, 1 << 30));
+    to.work.kind.push_back(random.Coin() ? 1 : 0);
+    to.work.micro_batch.push_back(static_cast<std::int32_t>(random.From(-1, 1 << 20)));
+    to.work.step.push_back(to.steps.empty() || random.Coin()
+                               ? kNone
+                               : static_cast<std::uint32_t>(random.From(
+                                     0, static_cast<std::int64_t>(to.steps.size()) - 1)));
+  }
+}
+
 RankSummary RandomSummary(Randomness& random) {
   RankSummary summary;
   for (std::string* text : {&summary.path, &summary.host, &summary.run_id, &summary.gpu})
@@ -142,6 +159,7 @@ RankSummary RandomSummary(Randomness& random) {
     for (std::int64_t i = random.From(0, 2); i > 0; --i)
       kernel.shapes.push_back(RandomShape(random));
   }
+  AddRandomWork(random, summary);
   summary.host_lines = RandomLines(random, kMaxHostLines);
   summary.worker_lines = RandomLines(random, kMaxHostLines);
   for (std::int64_t i = random.From(0, 3); i > 0; --i)
@@ -195,6 +213,10 @@ void ExpectSame(const RankSummary& a, const RankSummary& b) {
     EXPECT_EQ(std::tie(x.exposed_copy_ns, x.unrecorded_ns, x.idle_ns, x.kernels),
               std::tie(y.exposed_copy_ns, y.unrecorded_ns, y.idle_ns, y.kernels));
   }
+  EXPECT_EQ(std::tie(a.stage, a.work_kinds, a.work.start, a.work.end),
+            std::tie(b.stage, b.work_kinds, b.work.start, b.work.end));
+  EXPECT_EQ(std::tie(a.work.kind, a.work.micro_batch, a.work.step),
+            std::tie(b.work.kind, b.work.micro_batch, b.work.step));
   ASSERT_EQ(a.groups.size(), b.groups.size());
   for (std::size_t i = 0; i < a.groups.size(); ++i) ExpectSameGroup(a.groups[i], b.groups[i]);
   ASSERT_EQ(a.kernels.size(), b.kernels.size());

@@ -292,6 +292,58 @@ void WriteOperations(const RankSummary& from, proto::RankSummary& to) {
   }
 }
 
+void WriteWork(const RankSummary& from, proto::WorkOperations& to) {
+  for (const std::string& kind : from.work_kinds) to.add_kinds(kind);
+  const WorkOperations& work = from.work;
+  TimeNs before = 0;
+  for (std::size_t row = 0; row < work.count(); ++row) {
+    to.add_after(Minus(work.start[row], before));
+    to.add_length(Minus(work.end[row], work.start[row]));
+    before = work.end[row];
+  }
+  const auto difference = [](const auto& column, std::size_t row, auto number) {
+    return number(column[row]) - (row == 0 ? -1 : number(column[row - 1]));
+  };
+  Put(
+      work.count(), [&](std::size_t row) { return work.kind[row]; }, 0, to.mutable_kind());
+  Put(
+      work.count(),
+      [&](std::size_t row) {
+        return static_cast<std::int32_t>(
+            difference(work.micro_batch, row, [](std::int64_t number) { return number; }));
+      },
+      0, to.mutable_micro_batch());
+  Put(
+      work.count(),
+      [&](std::size_t row) {
+        return static_cast<std::int32_t>(difference(work.step, row, StepNumber));
+      },
+      0, to.mutable_step());
+}
+
+Status ReadWork(const proto::WorkOperations& from, RankSummary& to) {
+  const int rows = from.after_size();
+  const Reader kind(from.kind(), 0);
+  const Reader micro_batch(from.micro_batch(), 0), step(from.step(), 0);
+  if (from.length_size() != rows || !kind.Fits(rows) || !micro_batch.Fits(rows) || !step.Fits(rows))
+    return Error{"columns of its work have different lengths"};
+  to.work_kinds.assign(from.kinds().begin(), from.kinds().end());
+  TimeNs before = 0;
+  std::int64_t batch = -1, step_number = -1;
+  for (int row = 0; row < rows; ++row) {
+    to.work.start.push_back(Plus(before, from.after(row)));
+    to.work.end.push_back(before = Plus(to.work.start.back(), from.length(row)));
+    batch = Plus(batch, micro_batch[row]);
+    step_number = Plus(step_number, step[row]);
+    if (batch < -1 || batch >= kMaxRanks || step_number < -1 || step_number >= std::int64_t{kNone})
+      return Error{"invalid value: the step or micro-batch of its work"};
+    to.work.kind.push_back(static_cast<std::uint32_t>(kind[row]));
+    to.work.micro_batch.push_back(static_cast<std::int32_t>(batch));
+    to.work.step.push_back(step_number < 0 ? kNone : static_cast<std::uint32_t>(step_number));
+  }
+  return Done{};
+}
+
 }  // namespace
 
 void WriteSummaryMessage(const RankSummary& from, proto::RankSummary& to) {
@@ -323,6 +375,8 @@ void WriteSummaryMessage(const RankSummary& from, proto::RankSummary& to) {
   for (const std::string& setting : from.nccl_settings) to.add_nccl_settings(setting);
   to.set_clock_shift(from.clock_shift);
   to.set_clock_drift(from.clock_drift);
+  to.set_stage(static_cast<std::uint32_t>(from.stage + 1));
+  if (from.work.count() > 0) WriteWork(from, *to.mutable_work());
 }
 
 Result<RankSummary> ReadSummaryMessage(const proto::RankSummary& from) {
@@ -370,6 +424,10 @@ Result<RankSummary> ReadSummaryMessage(const proto::RankSummary& from) {
   to.nccl_settings.assign(from.nccl_settings().begin(), from.nccl_settings().end());
   to.clock_shift = from.clock_shift();
   to.clock_drift = from.clock_drift();
+  if (from.stage() > static_cast<std::uint32_t>(kMaxRanks))
+    return Error{"invalid value: its stage"};
+  to.stage = static_cast<int>(from.stage()) - 1;
+  if (const Status work = ReadWork(from.work(), to); !work.ok()) return Error{work.error()};
   return to;
 }
 

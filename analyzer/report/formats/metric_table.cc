@@ -272,6 +272,8 @@ const Metric kMetrics[] = {
      [](const DeviceView& view) {
        return If(view.steps.has_judged_median_ns(), Seconds(view.steps.judged_median_ns()));
      }},
+    Shared(shared::kGoodput, kDeviceLabels,
+           [](const DeviceView& view) { return shared::kGoodput.get(view.steps); }),
     OfMeanStep<shared::kComputeTime>(),
     OfMeanStep<shared::kExposedCommTime>(),
     OfMeanStep<shared::kExposedCopyTime>(),

@@ -132,6 +132,11 @@ inline constexpr SharedFigure<proto::Samples> kSamplesPerSecond = {
     [](const proto::Samples& samples) {
       return If(samples.has_per_second(), samples.per_second());
     }};
+inline constexpr SharedFigure<proto::DeviceSteps> kGoodput = {
+    "goodput", "goodput_ratio", kShare, "share of the recorded time in regular training steps",
+    [](const proto::DeviceSteps& steps) {
+      return If(steps.has_run_time(), steps.run_time().goodput());
+    }};
 inline constexpr SharedFigure<proto::Verdict> kSaved = {
     "saved_ms", "verdict_saved_seconds", kMs,
     "time saved per mean step if the cause of the verdict were removed",

@@ -64,6 +64,11 @@ constexpr ColumnOf<CodeTableRow> kFunction = {
 constexpr ColumnOf<CodeTableRow> kLine = {
     {"line", "line", Unit::kOrdinal, Shown::kAlways, "in the file"},
     [](const CodeTableRow& at) { return CellIf(at.row.line() > 0, std::int64_t{at.row.line()}); }};
+constexpr ColumnOf<CodeTableRow> kFirstLine = {
+    {"first_line", "begins at", Unit::kOrdinal, Shown::kOnRequest, "the function, in the file"},
+    [](const CodeTableRow& at) {
+      return CellIf(at.row.first_line() > 0, std::int64_t{at.row.first_line()});
+    }};
 constexpr ColumnOf<CodeTableRow> kSource = {
     {"text", "text", Unit::kShortText, Shown::kOnRequest,
      "of the line, where its file is here and unchanged"},
@@ -77,8 +82,17 @@ constexpr ColumnOf<CodeTableRow> kCodeLineColumns[] = {
     kGpu,      kFunction,   kLine,        kFile,      kIdleLow, kIdleHigh,
     kHostSelf, kKernelsLow, kKernelsHigh, kSamples,   kOwn,     kSource};
 constexpr ColumnOf<CodeTableRow> kCodeFunctionColumns[] = {
-    kIdle, kCause,   kHost,     kHostTotal, kKernels,    kWaits,       kGpu,     kFunction,
-    kFile, kIdleLow, kIdleHigh, kHostSelf,  kKernelsLow, kKernelsHigh, kSamples, kOwn};
+    kIdle,    kCause,    kHost,     kHostTotal,  kKernels,     kWaits,   kGpu, kFunction, kFile,
+    kIdleLow, kIdleHigh, kHostSelf, kKernelsLow, kKernelsHigh, kSamples, kOwn, kFirstLine};
+constexpr ColumnOf<CodeTableRow> kModule = {
+    {"module", "module", Unit::kName, Shown::kAlways,
+     "as in named_modules(), behind the class of the outermost one; none: outside of all"},
+    [](const CodeTableRow& at) {
+      return Cell(at.row.module().empty() ? std::string("(none)") : at.row.module());
+    }};
+constexpr ColumnOf<CodeTableRow> kCodeModuleColumns[] = {
+    kKernels, kIdle,    kCause,    kHost,       kHostTotal,   kWaits,  kGpu,
+    kModule,  kIdleLow, kIdleHigh, kKernelsLow, kKernelsHigh, kSamples};
 constexpr ColumnOf<CodeTableRow> kCodeThreadColumns[] = {
     kHost,
     {{"thread", "thread", Unit::kOrdinal, Shown::kAlways,
@@ -104,6 +118,7 @@ std::vector<TableColumn> CodeLineColumns() { return ColumnsOf<CodeTableRow>(kCod
 std::vector<TableColumn> CodeFunctionColumns() {
   return ColumnsOf<CodeTableRow>(kCodeFunctionColumns);
 }
+std::vector<TableColumn> CodeModuleColumns() { return ColumnsOf<CodeTableRow>(kCodeModuleColumns); }
 std::vector<TableColumn> CodeThreadColumns() { return ColumnsOf<CodeTableRow>(kCodeThreadColumns); }
 
 Table CodeLineTable(const proto::Report& report) {
@@ -111,6 +126,9 @@ Table CodeLineTable(const proto::Report& report) {
 }
 Table CodeFunctionTable(const proto::Report& report) {
   return TableOf<CodeTableRow>(kCodeFunctionColumns, RowsOf(report));
+}
+Table CodeModuleTable(const proto::Report& report) {
+  return TableOf<CodeTableRow>(kCodeModuleColumns, RowsOf(report));
 }
 Table CodeThreadTable(const proto::Report& report) {
   return TableOf<CodeTableRow>(kCodeThreadColumns, RowsOf(report));

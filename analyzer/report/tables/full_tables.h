@@ -55,6 +55,8 @@ std::vector<TableColumn> CodeLineColumns();
 Table CodeLineTable(const proto::Report& report);
 std::vector<TableColumn> CodeFunctionColumns();
 Table CodeFunctionTable(const proto::Report& report);
+std::vector<TableColumn> CodeModuleColumns();
+Table CodeModuleTable(const proto::Report& report);
 std::vector<TableColumn> CodeThreadColumns();
 Table CodeThreadTable(const proto::Report& report);
 

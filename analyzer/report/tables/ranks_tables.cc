@@ -197,6 +197,26 @@ std::string RankLabel(const proto::Ranks& ranks, int row) {
                  : fmt::format("rank {}", one.rank());
 }
 
+std::string NoRankFindingText(const proto::Ranks& ranks) {
+  // As the steps of one rank (kMinSteps of metrics/steps): with less nothing says how they vary.
+  constexpr std::int64_t kFewest = 3;
+  if (ranks.ranks_size() == 0) return "The ranks were not compared.";
+  if (ranks.ranks_size() == 1) return "Only one rank: nothing to compare.";
+  if (ranks.matched_operations() == 0)
+    return "Nothing is known between the ranks: none of their operations could be matched.";
+  if (ranks.steps() < kFewest)
+    return fmt::format(
+        "The ranks were not compared: they have {} in common, and at least {} are needed.",
+        ranks.steps() == 0 ? "no regular step" : Plural(ranks.steps(), "regular step"), kFewest);
+  const auto compared = std::count_if(
+      ranks.ranks().begin(), ranks.ranks().end(),
+      [](const RankRow& row) { return row.has_usual_ns() || row.has_wait_suffered_ns(); });
+  if (compared < ranks.ranks_size())
+    return fmt::format("Of {} only {} could be compared: nothing is known of the others.",
+                       Plural(ranks.ranks_size(), "rank"), compared);
+  return "No rank, link or stage delays the others, and the work is balanced.";
+}
+
 Table RankTable(const proto::Ranks& ranks) { return TableOf<RankRow>(kRankColumns, ranks.ranks()); }
 
 Table LinkTable(const proto::Ranks& ranks) {

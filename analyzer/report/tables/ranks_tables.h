@@ -13,6 +13,9 @@ namespace traceinject {
 // "rank 3"; "rank 3 GPU 1" where it has several; its file's name without a rank.
 std::string RankLabel(const proto::Ranks& ranks, int row);
 
+// What is said where nothing was found between ranks: that all is well only where it was compared.
+std::string NoRankFindingText(const proto::Ranks& ranks);
+
 // Every GPU of every rank.
 Table RankTable(const proto::Ranks& ranks);
 

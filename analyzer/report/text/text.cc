@@ -8,6 +8,7 @@
 #include <set>
 #include <string_view>
 
+#include "analyzer/common/text.h"
 #include "analyzer/common/units.h"
 #include "analyzer/report/layout/text_notation.h"
 #include "analyzer/report/text/text_sections.h"
@@ -55,7 +56,7 @@ void WriteNotes(TextReport& to) {
 
 void WriteDevice(TextReport& to, const proto::DeviceReport& device) {
   const bool only = to.report.devices().size() == 1;
-  to.page.Heading(fmt::format("{} ({})", device.label(), device.name()));
+  to.page.Heading(WithDetail(device.label(), device.name()));
   if (!only && device.has_partition()) WriteRatios(to, device.partition());
   WritePeaks(to, device);
   if (device.has_telemetry()) WriteTelemetry(to, device.telemetry());
@@ -113,7 +114,9 @@ std::string WriteText(const proto::Report& report, const TextOptions& options) {
   WriteHygiene(to);
   if (!to.report.devices().empty()) {
     for (const proto::DeviceSteps& steps : to.report.steps()) {
-      if (!several || steps.label() == to.report.verdict().device()) WriteSteps(to, steps);
+      if (several && steps.label() != to.report.verdict().device()) continue;
+      WriteSteps(to, steps);
+      WriteRunTime(to, steps);
     }
     WriteTime(to);
     WriteSamples(to);

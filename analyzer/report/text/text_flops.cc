@@ -74,6 +74,10 @@ void WriteMatrixProducts(TextReport& to, const proto::MatrixProducts& products, 
                                Plural(products.calls(), "call"),
                                FormatCount(products.linked_calls()), products.flops() / 1e12,
                                FormatTime(products.kernel_ns())));
+  if (products.from_operators())
+    to.page.Sentence(
+        "FLOPs are from the input shapes of PyTorch operators (record_shapes=True); a convolution "
+        "counts as the GEMM that it equals");
   TextRows table = {{"m x n x k", "types", "calls", "kernels", "time", "TFLOP/s"}};
   for (const proto::MatrixProductRow& row : products.rows()) {
     if (table.size() > rows) break;

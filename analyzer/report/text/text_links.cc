@@ -58,6 +58,7 @@ void WriteLinks(const proto::Ranks& ranks, TextPage& page, std::size_t width) {
   if (waiting)
     page.Sentence(
         "not all ranks of every group were recorded: transfer times may include waiting there");
+  if (ranks.of_operations()) return;  // which know nothing of transports
   for (const std::string& reason : reasons) page.Sentence("link: " + reason);
 }
 

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
+#include "analyzer/common/text.h"
 #include "analyzer/common/units.h"
 #include "analyzer/report/layout/text_notation.h"
 #include "analyzer/report/tables/ranks_tables.h"
@@ -20,14 +22,21 @@ constexpr double kRoughReplay = 0.05;
 constexpr double kMinShownShare = 0.05;
 constexpr std::size_t kMaxCauses = 12;
 
-void WriteTitle(const proto::Ranks& ranks, TextPage& page) {
-  page.Sentence(
-      fmt::format("{} on {}{}", Plural(ranks.ranks_size(), "rank"), Plural(ranks.hosts(), "host"),
-                  ranks.has_step_ns()
-                      ? fmt::format(", {} regular steps of {}", FormatCount(ranks.steps()),
-                                    FormatTime(ranks.step_ns()))
-                      : ", no common steps"),
-      0);
+// What a step is held against, for how many times as long it takes.
+std::string EvenJobText(const proto::Ranks& ranks) {
+  return ranks.of_operations() ? "with every operation and transfer at the mean of its kind (S of "
+                                 "what-if analysis)"
+                               : "with every rank at its peers' median";
+}
+
+void WriteTitle(const proto::Ranks& ranks, ReportPage& page) {
+  page.Sentence(fmt::format("{} on {}{}", Plural(ranks.ranks_size(), "rank"),
+                            ranks.hosts() > 0 ? Plural(ranks.hosts(), "host") : "unknown hosts",
+                            ranks.has_step_ns() ? fmt::format(", {} regular steps of {}",
+                                                              FormatCount(ranks.steps()),
+                                                              FormatTime(ranks.step_ns()))
+                                                : ", no common steps"),
+                0);
   page.Sentence(fmt::format(
       "{} operations matched across ranks{}", FormatCount(ranks.matched_operations()),
       ranks.incomplete_operations() > 0 ? fmt::format(", {} of them not found on every rank",
@@ -35,24 +44,22 @@ void WriteTitle(const proto::Ranks& ranks, TextPage& page) {
                                         : std::string()));
   if (!ranks.has_slowdown() || ranks.ranks_size() < 2) return;
   page.Sentence(
-      fmt::format("A step takes {:.3f} times as long as with every rank at its peers' median. "
-                  "(Replaying the recording reproduces step times within {}{}.)",
-                  ranks.slowdown(), Percent(ranks.replay_error(), 2),
+      fmt::format("A step takes {:.3f} times as long as {}. (Replaying the recording reproduces "
+                  "step times within {}{}.)",
+                  ranks.slowdown(), EvenJobText(ranks), Percent(ranks.replay_error(), 2),
                   ranks.replay_error() > kRoughReplay ? ": treat savings as rough" : ""));
 }
 
-void WriteFindings(const proto::Ranks& ranks, TextPage& page) {
+void WriteFindings(const proto::Ranks& ranks, ReportPage& page) {
   page.Heading("Interaction between ranks");
   if (ranks.findings_size() == 0) {
-    page.Sentence(ranks.ranks_size() < 2
-                      ? "Only one rank: nothing to compare."
-                      : "No rank, link or stage delays the others, and the work is balanced.");
+    page.Sentence(NoRankFindingText(ranks));
     return;
   }
   WriteRankFindings(ranks.findings(), page);
 }
 
-void WriteGroups(const proto::Ranks& ranks, TextPage& page) {
+void WriteGroups(const proto::Ranks& ranks, ReportPage& page) {
   if (ranks.groups_size() == 0) return;
   page.Heading("Groups by use (means per rank and step)");
   std::vector<std::vector<std::string>> rows{
@@ -61,12 +68,14 @@ void WriteGroups(const proto::Ranks& ranks, TextPage& page) {
     rows.push_back({one.use(), FormatCount(one.size()), FormatCount(one.count()),
                     fmt::format("{:.1f}", one.operations()), FormatBytes(std::llround(one.bytes())),
                     FormatTime(one.communication_ns()), FormatTime(one.exposed_ns()),
-                    one.one_host() ? "one host" : "several hosts"});
+                    !one.has_one_host() ? "hosts unknown"
+                    : one.one_host()    ? "one host"
+                                        : "several hosts"});
   }
   page.Table(rows, 1, 6);
 }
 
-void WritePipeline(const proto::Ranks& ranks, TextPage& page) {
+void WritePipeline(const proto::Ranks& ranks, ReportPage& page) {
   if (!ranks.has_pipeline()) return;
   const proto::Pipeline& pipeline = ranks.pipeline();
   std::string text = fmt::format("pipeline of {} stages", pipeline.stages());
@@ -84,7 +93,7 @@ void WritePipeline(const proto::Ranks& ranks, TextPage& page) {
   page.Sentence("own time of the stages: " + own);
 }
 
-void WriteLost(const proto::Ranks& ranks, TextPage& page) {
+void WriteLost(const proto::Ranks& ranks, ReportPage& page) {
   const proto::LostTime& lost = ranks.lost();
   if (lost.causes_size() == 0) return;
   page.Heading("Lost time");
@@ -107,19 +116,38 @@ void WriteLost(const proto::Ranks& ranks, TextPage& page) {
   if (rows.size() > 1) page.Table(rows, 1, 2);
 }
 
-// How far the clocks were apart, and which could not be aligned.
-void WriteClockOffsets(const proto::Ranks& ranks, TextPage& page) {
+std::string RankNumbers(const proto::Ranks& ranks, const std::vector<int>& rows) {
+  std::vector<int> numbers;
+  for (const int row : rows) {
+    if (!ranks.ranks(row).has_rank()) return Plural(static_cast<std::int64_t>(rows.size()), "rank");
+    numbers.push_back(ranks.ranks(row).rank());
+  }
+  return (numbers.size() == 1 ? "rank " : "ranks ") + NumberRanges(numbers);
+}
+
+// Which clocks could not be aligned, and why.
+void WriteUnaligned(const proto::Ranks& ranks, ReportPage& page) {
+  std::map<std::string, std::vector<int>> rows;  // by reason
+  for (int row = 0; row < ranks.ranks_size(); ++row) {
+    const proto::RankRow& one = ranks.ranks(row);
+    if (!one.has_clock_offset_ns()) rows[one.clock_reason()].push_back(row);
+  }
+  for (const auto& [reason, of_reason] : rows)
+    page.Sentence(fmt::format(
+        "{} of {} not aligned: {}", of_reason.size() == 1 ? "clock" : "clocks",
+        of_reason.size() == 1 ? RankLabel(ranks, of_reason.front()) : RankNumbers(ranks, of_reason),
+        reason));
+}
+
+// How far the clocks were apart.
+void WriteClockOffsets(const proto::Ranks& ranks, ReportPage& page) {
+  if (ranks.ranks_size() > 1) WriteUnaligned(ranks, page);
   int aligned = 0, furthest = -1;
   std::int64_t sigma = 0;
   double drift = 0;
   for (int row = 0; row < ranks.ranks_size(); ++row) {
     const proto::RankRow& one = ranks.ranks(row);
-    if (!one.has_clock_offset_ns()) {
-      if (ranks.ranks_size() > 1)
-        page.Sentence(
-            fmt::format("clock of {} not aligned: {}", RankLabel(ranks, row), one.clock_reason()));
-      continue;
-    }
+    if (!one.has_clock_offset_ns()) continue;
     ++aligned;
     sigma = std::max(sigma, one.clock_sigma_ns());
     drift = std::max(drift, std::abs(one.clock_drift_ppm()));
@@ -156,20 +184,35 @@ void WriteRows(const proto::Ranks& ranks, const TextOptions& options, std::size_
                               FormatCount(static_cast<std::int64_t>(all - most))));
 }
 
+void WriteNotes(const proto::Ranks& ranks, ReportPage& page) {
+  for (const std::string& note : ranks.notes()) page.Sentence("note: " + note);
+}
+
 }  // namespace
+
+void WriteRanksSummary(const proto::Ranks& ranks, ReportPage& page) {
+  WriteTitle(ranks, page);
+  WriteFindings(ranks, page);
+  WriteLost(ranks, page);
+}
+
+void WriteRanksLayout(const proto::Ranks& ranks, ReportPage& page) {
+  WriteGroups(ranks, page);
+  WritePipeline(ranks, page);
+  WriteClockOffsets(ranks, page);
+  WriteNotes(ranks, page);
+}
 
 std::string WriteRanksText(const proto::Ranks& ranks, const TextOptions& options,
                            std::size_t rows) {
   TextPage page(options.color, options.width);
-  WriteTitle(ranks, page);
-  WriteFindings(ranks, page);
-  WriteLost(ranks, page);
+  WriteRanksSummary(ranks, page);
   WriteRows(ranks, options, rows == 0 ? static_cast<std::size_t>(ranks.ranks_size()) : rows, page);
   WriteClockOffsets(ranks, page);
   WriteGroups(ranks, page);
   WriteLinks(ranks, page, options.width);
   WritePipeline(ranks, page);
-  for (const std::string& note : ranks.notes()) page.Sentence("note: " + note);
+  WriteNotes(ranks, page);
   return page.text();
 }
 

@@ -36,6 +36,12 @@ proto::Ranks ManyRanks(int count) {
   return ranks;
 }
 
+proto::Ranks ManyRanksWithoutFindings(int count) {
+  proto::Ranks ranks = ManyRanks(count);
+  ranks.clear_findings();
+  return ranks;
+}
+
 TEST(TextRanksTest, SaysWhatWasFoundFirst) {
   const std::string text = WriteRanksText(ManyRanks(4), {});
   EXPECT_NE(text.find("4 ranks on 2 hosts, 50 regular steps of 20.00 ms"), std::string::npos);
@@ -117,11 +123,33 @@ TEST(TextRanksTest, FitsTheWidth) {
 }
 
 TEST(TextRanksTest, NobodyHoldsAnybodyUp) {
-  proto::Ranks ranks = ManyRanks(4);
-  ranks.clear_findings();
+  proto::Ranks ranks = ManyRanksWithoutFindings(4);
+  ranks.set_matched_operations(500);
   EXPECT_NE(WriteRanksText(ranks, {}).find("No rank, link or stage delays the others"),
             std::string::npos);
-  EXPECT_NE(WriteRanksText(proto::Ranks(), {}).find("nothing to compare"), std::string::npos);
+  EXPECT_NE(WriteRanksText(ManyRanksWithoutFindings(1), {}).find("nothing to compare"),
+            std::string::npos);
+}
+
+TEST(TextRanksTest, NothingReassuresWhereNothingWasCompared) {
+  proto::Ranks ranks = ManyRanksWithoutFindings(4);
+  EXPECT_EQ(NoRankFindingText(ranks),
+            "Nothing is known between the ranks: none of their operations could be matched.");
+  ranks.set_matched_operations(500);
+  ranks.set_steps(1);
+  EXPECT_EQ(NoRankFindingText(ranks),
+            "The ranks were not compared: they have 1 regular step in common, and at least 3 are "
+            "needed.");
+  ranks.set_steps(0);
+  EXPECT_NE(NoRankFindingText(ranks).find("no regular step in common"), std::string::npos);
+  EXPECT_EQ(WriteRanksText(ranks, {}).find("delays the others"), std::string::npos);
+  EXPECT_EQ(NoRankFindingText(proto::Ranks()), "The ranks were not compared.");
+}
+
+TEST(TextRanksTest, UnknownHostsAreNotCounted) {
+  proto::Ranks ranks = ManyRanks(4);
+  ranks.clear_hosts();
+  EXPECT_NE(WriteRanksText(ranks, {}).find("4 ranks on unknown hosts"), std::string::npos);
 }
 
 TEST(RanksTablesTest, NamesRanks) {

@@ -63,6 +63,10 @@ void WriteStalls(TextReport& to);
 
 // text_steps.cc
 void WriteSteps(TextReport& to, const proto::DeviceSteps& steps);
+// text_run_time.cc
+// What the recorded time went into; nothing without regular steps.
+void WriteRunTime(TextReport& to, const proto::DeviceSteps& steps);
+// text_steps.cc
 void WriteSamples(TextReport& to);
 
 // text_partition.cc

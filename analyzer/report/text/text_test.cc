@@ -368,6 +368,25 @@ TEST(TextTest, WhichStepsAndHowSure) {
   EXPECT_NE(text.find("confidence 90.0 %"), std::string::npos) << text;
 }
 
+TEST(TextTest, WhatTheRecordedTimeWentInto) {
+  TrainingPlan plan;
+  plan.steps = 64;
+  plan.layer = {{"gemm_fwd_kernel", 1'000'000}, {"gemm_bwd_kernel", 1'000'000}};
+  plan.load_ns = 40'000'000;
+  plan.evaluate_every = 16;
+  plan.evaluated_batches = 4;
+  plan.evaluate_load_ns = 30'000'000;
+  traceinject::Run run;
+  run.ranks = {SimulatedTraining(plan).rank()};
+  const std::string text = WriteText(BuildReportWithVerdict(run, {}), {});
+  EXPECT_NE(text.find("between regular steps: "), std::string::npos) << text;
+  EXPECT_NE(text.find("The recorded time of GPU 0\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("\n  goodput "), std::string::npos) << text;
+  EXPECT_NE(text.find("\n  evaluation "), std::string::npos) << text;
+  EXPECT_NE(text.find("the interval spans the scatter of the steps ("), std::string::npos) << text;
+  ExpectFits(text);
+}
+
 TEST(TextTest, MemoryOfTheAllocator) {
   Report report = BuildReport(SampleRun(), {});
   proto::Allocator& allocator = *report.mutable_devices(0)->mutable_allocator();

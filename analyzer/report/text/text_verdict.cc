@@ -11,8 +11,9 @@ void WriteVerdict(TextReport& to) {
   const proto::Verdict& verdict = to.report.verdict();
   if (verdict.label().empty()) return;
   to.page.Sentence(to.page.Colored("verdict: " + VerdictTitle(verdict), 1), 0);
-  for (const std::string& sentence : {SavingSentence(verdict), RecordingSentence(verdict),
-                                      ConfidenceSentence(verdict), ReplayCheckSentence(verdict)}) {
+  for (const std::string& sentence :
+       {SavingSentence(verdict), IntervalSentence(verdict), BetweenSentence(verdict),
+        RecordingSentence(verdict), ConfidenceSentence(verdict), ReplayCheckSentence(verdict)}) {
     if (!sentence.empty()) to.page.Sentence(sentence);
   }
   if (const std::string fixes = FixOrderText(verdict); !fixes.empty())

@@ -13,6 +13,22 @@ std::string VerdictTitle(const proto::Verdict& verdict) {
   return TitleOn(verdict) + (verdict.code().empty() ? "" : " at " + verdict.code(0).place());
 }
 
+std::string IntervalSentence(const proto::Verdict& verdict) {
+  if (!verdict.has_saved_ns() || !verdict.has_scatter_low_ns()) return {};
+  return fmt::format(
+      "the interval spans the scatter of the steps ({} to {}) and the error of such predictions, "
+      "as measured {}",
+      FormatTime(verdict.scatter_low_ns()), FormatTime(verdict.scatter_high_ns()),
+      verdict.error_cases() > 0
+          ? fmt::format("in {} planted cases of this cause", verdict.error_cases())
+          : "in planted cases of all causes, too few of this one");
+}
+
+std::string BetweenSentence(const proto::Verdict& verdict) {
+  if (!verdict.has_between() || verdict.label() == verdict.between().label()) return {};
+  return "between regular steps: " + verdict.between().text();
+}
+
 std::string RecordingSentence(const proto::Verdict& verdict) {
   if (!verdict.has_saved_ns() || verdict.recording_ns() * 100 < verdict.step_ns()) return {};
   return fmt::format(

@@ -10,6 +10,10 @@ namespace traceinject {
 
 // "Data loading (dataloader) at train.py:41 in load_batch".
 std::string VerdictTitle(const proto::Verdict& verdict);
+// What the interval of the saving spans; empty: there is none.
+std::string IntervalSentence(const proto::Verdict& verdict);
+// What lies between regular steps; empty: hardly anything, or it is the verdict.
+std::string BetweenSentence(const proto::Verdict& verdict);
 // What recording adds to a step; empty: too little to tell.
 std::string RecordingSentence(const proto::Verdict& verdict);
 // With the runner-up; empty: there is no verdict.

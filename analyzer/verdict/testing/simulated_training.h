@@ -23,9 +23,10 @@ struct PlannedKernel {
 
 struct TrainingPlan {
   int steps = 40;
-  int layers = 10, kernels = 8;                // kernels of a layer
-  TimeNs kernel_ns = 250'000;                  // 20 ms a step
-  std::vector<PlannedKernel> layer;            // its kernels instead of those; empty: those
+  int layers = 10, kernels = 8;      // kernels of a layer
+  TimeNs kernel_ns = 250'000;        // 20 ms a step
+  std::vector<PlannedKernel> layer;  // its kernels instead of those; empty: those
+  double pace = 1;                   // of the host: what it does takes so many times as long
   TimeNs python_ns = 10'000, call_ns = 4'000;  // per launch
   TimeNs latency_ns = 6'000;                   // from the call to an idle GPU
   TimeNs pause_ns = 1'000;                     // of the GPU between operations that are queued
@@ -34,6 +35,7 @@ struct TrainingPlan {
   TimeNs load_ns = 0;                          // in next(loader)
   bool record_loading = true;                  // false: a loader that nothing reports
   int items_per_step = 0;                      // .item() after so many of the layers
+  TimeNs fetch_ns = 0;                         // of Python, for each of these, half before its copy
   int allocations_per_step = 0;                // cudaFree and cudaMalloc after so many of them
   TimeNs free_ns = 300'000, malloc_ns = 200'000;
   std::int64_t upload_bytes = 0;                 // from the host, at the start of each step
@@ -42,6 +44,12 @@ struct TrainingPlan {
   int checkpoint_every = 0, collect_every = 0;
   TimeNs checkpoint_ns = 0, collect_ns = 0;
   std::vector<int> collect_in;  // these steps, too
+  // After so many steps so many batches are evaluated, each after a wait for its data, by the first
+  // kernel of a layer.
+  int evaluate_every = 0, evaluated_batches = 0;
+  TimeNs evaluate_load_ns = 0;
+  int epoch_every = 0;  // so many steps later the loader's workers start again, which takes so long
+  TimeNs epoch_ns = 0;
   TimeNs communication_ns = 0;  // after the layers, nothing beside it
   bool marks = true;            // optimizer steps are recorded
 };
@@ -50,6 +58,7 @@ class SimulatedTraining {
  public:
   explicit SimulatedTraining(const TrainingPlan& plan, std::uint64_t seed = 1)
       : plan_(plan), random_(seed) {
+    Slow();
     builder_.rank().devices[0].cc_major = 9;
     builder_.rank().devices[0].sm_count = 132;
     builder_.rank().devices[0].sm_clock_khz = 1'980'000;
@@ -63,6 +72,17 @@ class SimulatedTraining {
   double step_ns() const { return static_cast<double>(last_end_ - first_end_) / (plan_.steps - 1); }
 
  private:
+  // The host computes all this; what it reads from disks or memory takes as long as ever.
+  void Slow() {
+    for (TimeNs* host : {&plan_.python_ns, &plan_.call_ns, &plan_.load_ns, &plan_.fetch_ns,
+                         &plan_.free_ns, &plan_.malloc_ns, &plan_.checkpoint_ns, &plan_.collect_ns})
+      *host = static_cast<TimeNs>(plan_.pace * static_cast<double>(*host));
+    plan_.pageable_rate /= plan_.pace;
+  }
+  TimeNs Slowed(TimeNs length) const {
+    return static_cast<TimeNs>(plan_.pace * static_cast<double>(length));
+  }
+
   // Within 5 % of the length.
   TimeNs About(TimeNs length) {
     if (length == 0) return 0;
@@ -84,15 +104,15 @@ class SimulatedTraining {
     host_ += plan_.call_ns + plan_.recorder_ns;
   }
   void Item() {
-    host_ += plan_.python_ns;
+    host_ += plan_.python_ns + plan_.fetch_ns / 2;
     const std::uint32_t call = builder_.AddApi(host_, host_, "cudaMemcpyAsync");
     const TimeNs start = StartOf(host_);
     gpu_ = start + 1'500;
     builder_.AddCopy(start, gpu_, {.bytes = 4, .kind = 2, .src_kind = 3, .dst_kind = 1}, call);
-    host_ = gpu_ + 3'000;
+    host_ = gpu_ + Slowed(3'000);
     builder_.rank().api.end[call] = host_;
-    builder_.AddApi(host_ + 500, host_ + 3'000, "cudaStreamSynchronize");
-    host_ += 4'000;
+    builder_.AddApi(host_ + Slowed(500), host_ + Slowed(3'000), "cudaStreamSynchronize");
+    host_ += Slowed(4'000) + plan_.fetch_ns / 2;
   }
   void Download(TimeNs length) {
     const std::uint32_t call = builder_.AddApi(host_, host_, "cudaMemcpyAsync");
@@ -158,7 +178,24 @@ class SimulatedTraining {
     if (plan_.marks) builder_.AddStepMark(host_);
     Now(step, plan_.checkpoint_every, plan_.checkpoint_ns, HostSpanKind::kCheckpoint);
     Now(step, plan_.collect_every, plan_.collect_ns, HostSpanKind::kGarbageCollection);
+    if (Comes(step, plan_.evaluate_every)) Evaluate();
+    if (Comes(step, plan_.epoch_every)) BeginEpoch();
     last_end_ = gpu_;
+  }
+  bool Comes(int step, int every) const { return every > 0 && step % every == every / 2; }
+  void Evaluate() {
+    for (int batch = 0; batch < plan_.evaluated_batches; ++batch) {
+      const TimeNs until = host_ + About(plan_.evaluate_load_ns);
+      if (until > host_) builder_.AddDataWait(host_, until);
+      host_ = until;
+      for (int layer = 0; layer < plan_.layers; ++layer) Kernel(plan_.layer.front());
+      Item();
+    }
+  }
+  void BeginEpoch() {
+    host_ = std::max(host_, gpu_);
+    builder_.rank().workers.push_back({host_, kNone, host_ + plan_.epoch_ns / 2, kOpen});
+    host_ += plan_.epoch_ns;
   }
   void Now(int step, int every, TimeNs length, HostSpanKind kind) {
     const bool collects = kind == HostSpanKind::kGarbageCollection &&

@@ -29,6 +29,8 @@ constexpr NumberFlag kNumbers[] = {
     {"--devices", &TrainOptions::devices},
     {"--threads", &TrainOptions::threads},
     {"--host-us", &TrainOptions::host_us},
+    {"--fetch-us", &TrainOptions::fetch_us},
+    {"--pace", &TrainOptions::pace},
     {"--data-wait-us", &TrainOptions::data_wait_us},
     {"--step-us", &TrainOptions::step_us},
     {"--graph", &TrainOptions::graph},

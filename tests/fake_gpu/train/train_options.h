@@ -13,7 +13,10 @@ struct TrainOptions {
   int streams = 2;     // a device and thread
   int devices = 1;     // driven by each thread in turn
   int threads = 1;
-  int host_us = 0;       // delay between launches
+  int host_us = 0;   // delay between launches
+  int fetch_us = 0;  // of the host around each number that it fetches, half before and half after
+  // Of the host, in percent: these two and the waits below take so many times as long.
+  int pace = 100;
   int data_wait_us = 0;  // "DataLoader wait" at the beginning of each step; 0: none
   int wait_us = 0;       // the host does nothing for so long at the beginning of a step, unnamed
   int wait_every = 1;    // in every so many-th step

@@ -270,9 +270,14 @@ class Player {
     for (DeviceWork& work : devices_) Synchronize(work);
   }
 
+  // The host takes so long at its own pace.
+  void Work(int us) const {
+    if (us > 0) SleepUntil(NowNs() + std::int64_t{us} * 10 * options_.pace);
+  }
+
   void DataWait() {
     if (options_.data_wait_us <= 0) return;
-    const auto wait = [this] { SleepUntil(NowNs() + std::int64_t{options_.data_wait_us} * 1'000); };
+    const auto wait = [this] { Work(options_.data_wait_us); };
     if (options_.nvtx) {
       plain_.Push({.text = "DataLoader wait"}, wait);
     } else {
@@ -287,7 +292,7 @@ class Player {
     const int every = std::max(1, options_.wait_every);
     if (options_.wait_us <= 0 || step % every != every - 1) return;
     const std::int64_t begin_ns = NowNs();
-    SleepUntil(begin_ns + std::int64_t{options_.wait_us} * 1'000);
+    Work(options_.wait_us);
     if (!TruthWanted()) return;
     TruthLine("wait")
         .Number("start", begin_ns)
@@ -324,7 +329,7 @@ class Player {
     for (int i = 0; i < options_.kernels; ++i) {
       LaunchKernel(work, i);
       if (options_.sync_every > 0 && (i + 1) % options_.sync_every == 0) FetchNumber(work, i);
-      if (options_.host_us > 0) SleepUntil(NowNs() + std::int64_t{options_.host_us} * 1'000);
+      Work(options_.host_us);
     }
     if (every > 0) LaunchEx(kernels_.optimizer, work.streams.front(), 0);
     if (options_.alloc) Allocate(work);
@@ -416,9 +421,11 @@ class Player {
   // As tensor.item() does, after the kernel of this index.
   void FetchNumber(DeviceWork& work, int index) {
     cudaStream_t stream = work.streams[static_cast<std::size_t>(index) % work.streams.size()];
+    Work(options_.fetch_us / 2);
     Require(cudaMemcpyAsync(pageable_.data(), work.memory, 4, cudaMemcpyDeviceToHost, stream),
             "cudaMemcpyAsync");
     Require(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
+    Work(options_.fetch_us / 2);
   }
 
   void Allocate(DeviceWork& work) {

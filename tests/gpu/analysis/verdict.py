@@ -12,6 +12,11 @@ blamed. Each cause is planted in two strengths. A control passes if nothing is b
 be comm_exposed if communication is exposed for more than 5 % of the time, which is computed here from the recording, for the worst
 rank, between the start of its first and the end of its last step.
 
+Beside the table it tells how many of the measured savings lie within the 95 % intervals that are stated.
+
+--load makes a late host of any machine: busy processes, pinned to the processors that this may use, run beside both truth and
+recording. light: one for every second processor; medium: one for each; heavy: two for each.
+
 Machines with noisy neighbours change their speed within a minute, and what is bound by the host with them. With --repeats N, truth
 and recording are made N times in turn, each in new parents, and medians are judged; labels must be right in all.
 
@@ -48,6 +53,8 @@ CONTROLS = {"transformer": [], "conv": [], "long_sequence": [], "wide": [], "acc
 DATA_PARALLEL = "ddp"
 CAUSES = [*PLANTED, *(f"{name}={strength}" for name, (_, strength) in PLANTED.items()), *CONTROLS]
 EXPOSED_FLOOR = 0.05
+# Busy processes for each processor.
+LOADS = {"none": 0, "light": 0.5, "medium": 1, "heavy": 2}
 WAIT_TOLERANCE = 0.02  # of the data waits that the program measured
 # Twice the preset's batch: with the preset's, a slow host launches too late for two GPUs, and the control is none.
 DATA_PARALLEL_WORDS = ["--preset", "compute", "--batch", "8", "--ddp", "--nvtx"]
@@ -56,6 +63,30 @@ DATA_PARALLEL_WORDS = ["--preset", "compute", "--batch", "8", "--ddp", "--nvtx"]
 def label_of(cause):
     """What a planted cause must be called; None for a control."""
     return PLANTED.get(cause.partition("=")[0], (None,))[0]
+
+
+class HostLoad:
+    """Busy processes, each pinned to a processor, while the block runs. They end with this process, too: their input is closed then."""
+
+    BUSY = "import os, select, sys\nos.sched_setaffinity(0, {int(sys.argv[1])})\n" \
+           "while not select.select([sys.stdin], [], [], 0)[0]:\n    sum(range(100000))"
+
+    def __init__(self, level):
+        processors = sorted(os.sched_getaffinity(0))
+        count = round(LOADS[level] * len(processors))
+        self.pinned_to = [processors[int(i * len(processors) / min(count, len(processors))) % len(processors)] for i in range(count)]
+        self.processes = []
+
+    def __enter__(self):
+        for processor in self.pinned_to:
+            self.processes.append(subprocess.Popen([sys.executable, "-c", self.BUSY, str(processor)], stdin=subprocess.PIPE))
+        return self
+
+    def __exit__(self, *_):
+        for process in self.processes:
+            process.stdin.close()
+        for process in self.processes:
+            process.wait()
 
 
 class Runner:
@@ -219,11 +250,16 @@ def expected_labels(out, cause):
     return ["compute_bound"] + (["comm_exposed"] if shares and max(shares) > EXPOSED_FLOOR else [])
 
 
+def milliseconds(nanoseconds):
+    return None if nanoseconds is None else int(nanoseconds) / 1e6
+
+
 def judge(options, cause, truth, verdict, expected):
     """One row of the table. All times in milliseconds a step."""
     row = {"cause": cause, "expected": expected, "label": verdict["label"], "confidence": verdict.get("confidence"),
            "step_off_ms": truth.get("step_ms_off"), "step_on_ms": truth.get("step_ms_on"),
-           "predicted_ms": int(verdict.get("saved_ns") or 0) / 1e6, "true_ms": None, "error_percent": None, "faults": []}
+           "predicted_ms": int(verdict.get("saved_ns") or 0) / 1e6, "low_ms": milliseconds(verdict.get("saved_low_ns")),
+           "high_ms": milliseconds(verdict.get("saved_high_ns")), "true_ms": None, "error_percent": None, "faults": []}
     if verdict["label"] not in expected:
         row["faults"].append("wrong label")
     if label_of(cause) and ("error" in truth or not row["step_off_ms"] or not row["step_on_ms"]):
@@ -237,6 +273,8 @@ def hold_against_truth(options, row):
         return
     row["true_ms"] = row["step_on_ms"] - row["step_off_ms"]
     row["error_percent"] = 100 * (row["predicted_ms"] - row["true_ms"]) / row["step_on_ms"]
+    if row["label"] in row["expected"] and None not in (row.get("low_ms"), row.get("high_ms")):
+        row["covered"] = row["low_ms"] <= row["true_ms"] <= row["high_ms"]
     if 100 * row["true_ms"] / row["step_on_ms"] < options.share:
         row["weak"] = True
         if row["label"] in NO_CAUSE:  # nothing is the right answer, too
@@ -248,7 +286,8 @@ def hold_against_truth(options, row):
 def median_of(rows):
     """The rows of one cause in all repeats as one: medians of the times, and the faults of all."""
     merged = dict(rows[0])
-    for name in ("step_off_ms", "step_on_ms", "recorded_step_ms", "reported_step_ms", "predicted_ms", "left_ms", "confidence"):
+    for name in ("step_off_ms", "step_on_ms", "recorded_step_ms", "reported_step_ms", "predicted_ms", "low_ms", "high_ms", "left_ms",
+                 "confidence"):
         values = [row[name] for row in rows if row.get(name) is not None]
         merged[name] = statistics.median(values) if values else None
     merged["label"] = ", ".join(dict.fromkeys(str(row["label"]) for row in rows))
@@ -283,17 +322,23 @@ def score(options, out, truth, recorded):
     return rows
 
 
+def coverage(rows):
+    """How many of the measured savings of right labels are within the intervals stated for them, and of how many."""
+    covered = [row["covered"] for row in rows if "covered" in row]
+    return sum(covered), len(covered)
+
+
 def number(value, form=".2f"):
     return "-" if value is None else format(value, form)
 
 
 def table(rows):
-    lines = ["| cause | step off, ms | step on, ms | recorded, ms | true saving, ms | predicted, ms | predicted step, ms | error, % of the step | label | expected | result |",
-             "|---|---|---|---|---|---|---|---|---|---|---|"]
+    lines = ["| cause | step off, ms | step on, ms | recorded, ms | true saving, ms | predicted, ms | 95 % interval, ms | predicted step, ms | error, % of the step | label | expected | result |",
+             "|---|---|---|---|---|---|---|---|---|---|---|---|"]
     for row in rows:
         result = "FAIL: " + "; ".join(row["faults"]) if row["faults"] else "too weak" if row.get("weak") else "PASS"
         lines.append(f"| {row['cause']} | {number(row['step_off_ms'])} | {number(row['step_on_ms'])} | {number(row.get('recorded_step_ms'))} | "
-                     f"{number(row['true_ms'])} | {number(row['predicted_ms'])} | {number(row.get('left_ms'))} | {number(row['error_percent'], '+.1f')} | "
+                     f"{number(row['true_ms'])} | {number(row['predicted_ms'])} | {number(row.get('low_ms'))} to {number(row.get('high_ms'))} | {number(row.get('left_ms'))} | {number(row['error_percent'], '+.1f')} | "
                      f"{row['label'] or '-'} | {' or '.join(row['expected'])} | {result} |".replace("\n", " "))
     return "\n".join(lines)
 
@@ -349,6 +394,7 @@ def parse_options():
     parser.add_argument("--tolerance", type=float, default=10, help="of the predicted saving, %% of the step (default: 10)")
     parser.add_argument("--nvtx", action="store_true", help="mark the steps with NVTX ranges too")
     parser.add_argument("--separate", action="store_true", help="start every program by itself, not from a common parent")
+    parser.add_argument("--load", choices=LOADS, default="none", help="busy processes beside truth and recording (default: none)")
     parser.add_argument("--keep", action="store_true", help="leave the recordings in OUT/recordings")
     parser.add_argument("--rescore", action="store_true", help="only judge the recordings in OUT again")
     parser.add_argument("--timeout", type=int, default=90, help="seconds for a recorded run, or for importing PyTorch (default: 90)")
@@ -375,8 +421,9 @@ def run_everything(options, out):
     (out / "logs").mkdir(parents=True)
     truth, recorded, parents = {}, {}, Parents(options)
     for cause in options.cause:
-        truth[cause] = attempt(measure_truth, options, out, parents, cause)
-        recorded[cause] = attempt(record, options, out, parents, cause)
+        with HostLoad(options.load):
+            truth[cause] = attempt(measure_truth, options, out, parents, cause)
+            recorded[cause] = attempt(record, options, out, parents, cause)
         # What a run that is cut off leaves can be judged.
         (out / "truth.json").write_text(json.dumps({"truth": truth, "recorded": recorded}, indent=1))
         print(f"{cause}: {summary(truth[cause], recorded[cause])}", file=sys.stderr, flush=True)
@@ -420,10 +467,12 @@ def main():
     for row in rows:
         hold_against_truth(options, row)
     text = table(rows) + "\n" + (f"\n{python_table(of_python)}\n" if of_python else "")
+    covered, stated = coverage(rows)
+    text += f"\n{covered} of {stated} measured savings lie within their stated 95 % interval\n"
     failed = sum(bool(row["faults"]) for row in rows) + sum(not row["passed"] for row in of_python)
     passed = len(rows) + len(of_python) - failed
     (out / "verdict.md").write_text(text)
-    (out / "verdict.json").write_text(json.dumps({"passed": passed, "failed": failed, "causes": rows, "repeats": of_causes,
+    (out / "verdict.json").write_text(json.dumps({"passed": passed, "failed": failed, "load": options.load, "covered": covered, "stated": stated, "causes": rows, "repeats": of_causes,
                                                   "python": of_python}, indent=1))
     print(text)
     print(f"{passed} passed, {failed} failed")

@@ -13,6 +13,7 @@ import types
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
+import model_error
 import verdict
 
 HERE = pathlib.Path(__file__).parent
@@ -73,6 +74,49 @@ class Judge(unittest.TestCase):
     def test_control_needs_no_truth_and_blames_nothing(self):
         self.assertEqual(judged("conv", "compute_bound", 0, None, 30.0, ["compute_bound"]), [])
         self.assertEqual(judged("conv", "launch_bound", 9, None, 30.0, ["compute_bound"]), ["wrong label"])
+
+
+class Coverage(unittest.TestCase):
+    def row(self, low, high, **changes):
+        truth = {"step_ms_off": 20.0, "step_ms_on": 40.0}
+        said = {"label": "sync_bound", "saved_ns": "20000000", "saved_low_ns": str(low * 10**6), "saved_high_ns": str(high * 10**6)} | changes
+        row = verdict.judge(OPTIONS, "sync", truth, said, ["sync_bound"])
+        verdict.hold_against_truth(OPTIONS, row)
+        return row
+
+    def test_measured_savings_inside_of_stated_intervals_are_counted(self):
+        self.assertEqual(verdict.coverage([self.row(18, 22), self.row(21, 24), self.row(10, 19), self.row(20, 20)]), (2, 4))
+
+    def test_wrong_labels_and_missing_intervals_do_not_count(self):
+        self.assertEqual(verdict.coverage([self.row(18, 22, label="allocator"), self.row(18, 22, saved_low_ns=None)]), (0, 0))
+
+
+class HostLoad(unittest.TestCase):
+    def test_each_level_has_its_number_of_processes_on_these_processors(self):
+        processors = os.sched_getaffinity(0)
+        for level, each in verdict.LOADS.items():
+            with verdict.HostLoad(level) as load:
+                self.assertEqual(len(load.processes), round(each * len(processors)), level)
+                self.assertLessEqual(set(load.pinned_to), processors)
+                self.assertTrue(all(process.poll() is None for process in load.processes), level)
+            self.assertTrue(all(process.returncode == 0 for process in load.processes), level)
+
+    def test_two_for_each_processor_are_spread_evenly(self):
+        pinned_to = verdict.HostLoad("heavy").pinned_to
+        self.assertEqual({processor: pinned_to.count(processor) for processor in pinned_to},
+                         {processor: 2 for processor in os.sched_getaffinity(0)})
+
+
+class ModelError(unittest.TestCase):
+    def test_the_source_has_what_the_results_say(self):
+        ended = subprocess.run([sys.executable, "-B", HERE / "model_error.py", "--check"], capture_output=True, text=True)
+        self.assertEqual(ended.returncode, 0, f"analyzer/verdict/savings/model_error.cc must have these rows:\n{ended.stdout}")
+
+    def test_a_wider_scatter_is_a_wider_interval(self):
+        low, high = model_error.middle([1.0, 1.1, 0.9])
+        wider = model_error.middle([1.0, 1.3, 0.7])
+        self.assertLess(wider[0], low)
+        self.assertGreater(wider[1], high)
 
 
 class Repeats(unittest.TestCase):
@@ -171,7 +215,7 @@ class WholeRun(unittest.TestCase):
             code, last, rows = self.run_verdict(["sync", "conv"], verdicts, *more)
             self.assertEqual(rows, {"sync": [], "conv": []}, more)
             self.assertFalse((self.folder / "out" / "recordings").exists())
-            self.assertIn("| sync | 20.00 | 40.00 | 40.00 | 20.00 | 20.00 | - | +0.0 | sync_bound | sync_bound | PASS |",
+            self.assertIn("| sync | 20.00 | 40.00 | 40.00 | 20.00 | 20.00 | - to - | - | +0.0 | sync_bound | sync_bound | PASS |",
                           (self.folder / "out" / "verdict.md").read_text())
             has_marks = "CREATE TABLE data_wait" in SCHEMA  # then the empty recordings lack the waits that the program had
             self.assertEqual((code, last), (1, "2 passed, 2 failed") if has_marks else (0, "2 passed, 0 failed"))

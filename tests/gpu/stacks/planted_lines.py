@@ -13,6 +13,7 @@ import pathlib
 import random
 import subprocess
 import sys
+import threading
 import time
 
 sys.path.insert(1, str(pathlib.Path(__file__).resolve().parents[1] / "shared"))
@@ -22,7 +23,10 @@ from checks import Checks, command_line, summary  # noqa: E402
 SELF = pathlib.Path(__file__).resolve()
 SECONDS, LIMIT_S, WARM_UP_STEPS = 4, 90, 10
 # The label that each case has to get; "": no host code is to be blamed.
-CASES = {"sleep": "host_code", "numpy": "host_code", "interpreter": "host_code", "elementwise": "launch_bound", "worker": "dataloader", "none": ""}
+CASES = {"sleep": "host_code", "numpy": "host_code", "interpreter": "host_code", "import": "host_code", "lock": "host_code", "item": "sync_bound",
+         "elementwise": "launch_bound", "worker": "dataloader", "rank": "straggler", "none": ""}
+RANKS = {"rank": 2}  # processes, each with a GPU of its own
+RANK_STEPS = 60
 SHARE_POINTS = 5  # of the step, between the time told and that by the program's own clock
 
 
@@ -37,9 +41,18 @@ class Program:
         import numpy
         import torch
         self.numpy, self.torch, self.case, self.planted_s = numpy, torch, case, 0.0
+        self.rank = int(os.environ.get("RANK", 0))
+        torch.cuda.set_device(self.rank)
+        if case == "lock":
+            self.lock, self.want, self.is_held = threading.Lock(), threading.Semaphore(0), threading.Semaphore(0)
+            threading.Thread(target=self.hold, daemon=True).start()
         self.model = torch.nn.Sequential(*[torch.nn.Sequential(torch.nn.Linear(2048, 2048), torch.nn.GELU()) for _ in range(6)]).cuda()
         self.optimizer = torch.optim.SGD(self.model.parameters(), lr=1e-4)
         self.input, self.target = (torch.randn(512, 2048, device="cuda") for _ in range(2))
+        if case in RANKS:
+            torch.distributed.init_process_group("nccl")
+            self.model = torch.nn.parallel.DistributedDataParallel(self.model)
+            self.square = torch.randn(4096, 4096, device="cuda")
 
     def roots(self):
         return sum(math.sqrt(i) for i in range(300))
@@ -50,6 +63,14 @@ class Program:
     def texts(self):
         return {i: str(i) for i in range(200)}
 
+    def hold(self):
+        """Another thread, which has the lock for a while in each step."""
+        while True:
+            self.want.acquire()
+            with self.lock:
+                self.is_held.release()
+                time.sleep(0.012)
+
     def host_work(self):
         if self.case == "sleep":
             time.sleep(0.012)  # planted: sleep
@@ -57,12 +78,28 @@ class Program:
             self.numpy.random.default_rng().random(1_500_000)  # planted: numpy
         elif self.case == "interpreter":
             sum(i * i for i in range(150_000))  # planted: interpreter
+        elif self.case == "import":
+            sys.modules.pop("_pydecimal", None)
+            import _pydecimal  # noqa: F401  # planted: import
+        elif self.case == "lock":
+            self.want.release()
+            self.is_held.acquire()
+            self.lock.acquire()  # planted: lock
+            self.lock.release()
+        elif self.case == "rank" and self.rank == 1:
+            for _ in range(40):
+                self.square @ self.square  # planted: rank
 
     def change_gradients(self):
         if self.case == "elementwise":
             for parameter in self.model.parameters():
-                for _ in range(40):
-                    parameter.grad.mul_(0.999).add_(parameter.detach(), alpha=1e-6)  # planted: elementwise
+                row = parameter.grad[0]
+                for _ in range(30):
+                    row.mul_(0.999).add_(row, alpha=1e-6)  # planted: elementwise
+        elif self.case == "item":
+            for parameter in self.model.parameters():
+                for row in parameter.grad[:12]:
+                    row.sum().item()  # planted: item
 
     def timed(self, work):
         began = time.perf_counter()
@@ -76,7 +113,10 @@ class Program:
         loss = ((self.model(self.input) - self.target) ** 2).mean()
         self.optimizer.zero_grad()
         loss.backward()
-        self.change_gradients()
+        if self.case == "item":
+            self.timed(self.change_gradients)
+        else:
+            self.change_gradients()
         self.texts()
         self.optimizer.step()
 
@@ -89,12 +129,14 @@ class Program:
     def run(self):
         steps, began = 0, 0.0
         for _ in self.batches():
+            if self.case in RANKS and steps == RANK_STEPS:  # of all ranks
+                break
             if steps == WARM_UP_STEPS:
                 self.torch.cuda.synchronize()
                 began, self.planted_s = time.perf_counter(), 0.0
             self.step()
             steps += 1
-            if began and time.perf_counter() - began > SECONDS:
+            if self.case not in RANKS and began and time.perf_counter() - began > SECONDS:
                 break
         self.torch.cuda.synchronize()
         return 1e3 * self.planted_s / (steps - WARM_UP_STEPS)
@@ -113,6 +155,31 @@ def busy_share(report):
     """Of the judged steps."""
     total = report["steps"][0]["sum"]
     return 1 - sum(float(one["ns"]) for one in total.get("idle", [])) / float(total["length_ns"])
+
+
+def gpus():
+    import torch
+    return torch.cuda.device_count()
+
+
+def record(library, case, out):
+    """The recordings, one a rank, and what was printed."""
+    for old in out.glob(f"{case}*.db"):
+        old.unlink()
+    environment = os.environ | {"LD_PRELOAD": str(library), "TRACEINJECT_OUTPUT": str(out / f"{case}.db")}
+    ranks = RANKS.get(case, 1)
+    launcher = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(ranks)] if ranks > 1 else []
+    ran = subprocess.run([sys.executable, *launcher, str(SELF), "program", case], env=environment, check=True, timeout=LIMIT_S,
+                         capture_output=True, text=True)
+    return sorted(out.glob(f"{case}*.db")), ran.stdout
+
+
+def judge_rank(checks, report):
+    told, here = json.dumps(report["verdict"]), f"{SELF.name}:{planted_line('rank')}"
+    label = report["verdict"].get("label", "no label")
+    checks.add("rank: label", label == CASES["rank"], f"{label}, {CASES['rank']} expected")
+    checks.add("rank: line", here in told, f"{here} expected in the verdict's evidence")
+    checks.add("rank: rank", "rank 1" in told, "rank 1 expected")
 
 
 def judge(checks, case, report, planted_ms):
@@ -136,35 +203,38 @@ def judge(checks, case, report, planted_ms):
                    points=over)
 
 
-def check(library, analyze, out):
+def check(library, analyze, out, cases):
     out.mkdir(parents=True, exist_ok=True)
     log = out / "checks.jsonl"
     log.unlink(missing_ok=True)
     checks = Checks(log, "lines")
-    for case in CASES:
-        recording = out / f"{case}.db"
-        recording.unlink(missing_ok=True)
-        environment = os.environ | {"LD_PRELOAD": str(library), "TRACEINJECT_OUTPUT": str(recording)}
+    for case in cases:
+        if RANKS.get(case, 1) > gpus():
+            checks.skip(case, f"needs {RANKS[case]} GPUs")
+            continue
         try:
-            ran = subprocess.run([sys.executable, str(SELF), "program", case], env=environment, check=True, timeout=LIMIT_S,
-                                 capture_output=True, text=True)
-            told = subprocess.run([analyze, str(recording), "--format", "json"], check=True, timeout=LIMIT_S, capture_output=True, text=True)
+            recordings, printed = record(library, case, out)
+            told = subprocess.run([analyze, *map(str, recordings), "--format", "json"], check=True, timeout=LIMIT_S, capture_output=True, text=True)
         except subprocess.SubprocessError as error:
             checks.add(f"{case}: runs", False, f"{error}: {getattr(error, 'stderr', '')}"[-500:])
             continue
         (out / f"{case}.json").write_text(told.stdout)
-        judge(checks, case, json.loads(told.stdout), float(ran.stdout.split()[-1]))
+        if case in RANKS:
+            judge_rank(checks, json.loads(told.stdout))
+        else:
+            judge(checks, case, json.loads(told.stdout), float(printed.split()[-1]))
     return summary(log, out / "results.json")
 
 
 def main():
-    parser, commands, _ = command_line(__doc__, "analyze")
+    parser, commands, checking = command_line(__doc__, "analyze")
+    checking.add_argument("--case", action="append", choices=CASES, dest="cases", help="only this; may be repeated")
     commands.add_parser("program").add_argument("case", choices=CASES)
     arguments = parser.parse_args()
     if arguments.command == "program":
         print(Program(arguments.case).run())
         return 0
-    return check(arguments.library, arguments.analyze, arguments.out)
+    return check(arguments.library, arguments.analyze, arguments.out, arguments.cases or CASES)
 
 
 if __name__ == "__main__":

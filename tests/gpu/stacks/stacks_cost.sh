@@ -4,7 +4,7 @@
 # in one recorded process, on a launch-bound and a compute-bound program. "without stacks again" shows what a difference of nothing looks
 # like. About eight minutes on one GPU.
 #
-# usage: stacks_cost.sh OUT    writes OUT/launch-bound.txt, OUT/compute.txt, step times and recordings
+# usage: [PRESETS="launch-bound compute"] stacks_cost.sh OUT    writes OUT/launch-bound.txt, OUT/compute.txt, step times and recordings
 set -euo pipefail
 
 # shellcheck source=tests/gpu/shared/start.sh

@@ -54,6 +54,17 @@ TEST_F(CodeTextTest, RowsOfLinesAndFrames) {
   EXPECT_TRUE(IsFoldedAtFirst(lines.kind));
 }
 
+TEST_F(CodeTextTest, FunctionsOfMachineCode) {
+  for (CodePlace& place : run_.ranks[0].places) {
+    place.is_native = true;
+    place.line = 0;
+  }
+  const RowModel model = BuildRows(run_);
+  const std::uint32_t row = RowOf(RowKind::kCode);
+  EXPECT_EQ(model.rows[row].label, "thread 100: functions");
+  EXPECT_EQ(EventLabel(run_, model, {row, 0, 0}), "choice in random.py");
+}
+
 TEST_F(CodeTextTest, DetailsOfALine) {
   const EventRef load{RowOf(RowKind::kCode), 0, 0};
   EXPECT_EQ(EventLabel(run_, model_, load), "data.py:20 in load");

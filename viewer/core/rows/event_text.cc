@@ -453,7 +453,7 @@ class Details {
     AddTimes(end_);
     Add("file", FileAndLine(rank_, place));
     Add("belongs to",
-        IsLibraryFile(rank_.string(rank_.places[place].file)) ? "a library" : "the program");
+        IsLibraryPlace(rank_, rank_.places[place]) ? "a library" : "the program");
     AddThread(row_.thread);
     Add("seen", LooksText(model_, row_, place));
     if (row_.kind != RowKind::kFrames) return;

@@ -303,7 +303,9 @@ class RankRows {
 
   void AddStackRows(std::uint32_t thread, StackLanes stacks) {
     if (stacks.lines.size() == 0) return;
-    AddRowOfThread(RowKind::kCode, "Python", thread, rank_.threads[thread].name)
+    const bool is_native = rank_.places[stacks.lines.source(0)].is_native;
+    AddRowOfThread(RowKind::kCode, is_native ? "functions" : "Python", thread,
+                   rank_.threads[thread].name)
         .lanes.emplace_back(std::move(stacks.lines));
     const std::uint32_t host = std::exchange(group_, LastRow());
     const std::string note =

@@ -131,7 +131,7 @@ class LaneMaker {
     inks_.reserve(rank.places.size());
     for (const CodePlace& place : rank.places) {
       inks_.push_back(
-          CodeInk(rank.string(place.function), !IsLibraryFile(rank.string(place.file))));
+          CodeInk(rank.string(place.function), !IsLibraryPlace(rank, place)));
     }
   }
 

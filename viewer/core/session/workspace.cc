@@ -191,6 +191,10 @@ void Workspace::Press(PointerButton button, bool twice, Modifiers held) {
 void Workspace::OpenEditor(std::uint32_t rank, std::uint32_t place) {
   const Rank& facts = timeline_.run().ranks[rank];
   const CodePlace& code = facts.places[place];
+  if (code.is_native) {
+    notice_ = "The source of " + std::string(facts.string(code.function)) + " is not known.";
+    return;
+  }
   const EditorPlace line{std::string(facts.string(code.file)), code.line};
   const auto command = EditorCommand(line, ThisEnvironment());
   if (!command.ok()) {

@@ -187,7 +187,7 @@ void CodePanel::Draw(Workspace& workspace, bool whole, Controls& controls) {
     PutColored(DimColor(), "Finding what the program did...");
   } else if (list_->all() == 0) {
     PutWrapped(DimColor(),
-               "No Python stacks were recorded, or none in the steps that the verdict judges "
+               "No stacks were recorded, or none in the steps that the verdict judges "
                "(TRACEINJECT_STACKS_HZ; analyze info says why).");
   } else {
     DrawChoice(controls);

@@ -107,9 +107,9 @@ void DrawSavings(const proto::Verdict& verdict, const Shading* shading, Workspac
   for (const proto::Saving& saving : verdict.savings()) {
     PutBar(static_cast<double>(saving.saved_ns()) / step,
            LabelOn(saving) == LabelOn(verdict) ? kJudgedColor : kSavingColor,
-           fmt::format("{}  {}  ({} to {})", LabelOn(TitleOf(saving.label()), saving.place()),
-                       FormatTime(saving.saved_ns()), FormatTime(saving.saved_low_ns()),
-                       FormatTime(saving.saved_high_ns())));
+           fmt::format("{}  {}{}", LabelOn(TitleOf(saving.label()), saving.place()),
+                       FormatTime(saving.saved_ns()),
+                       saving.has_saved_low_ns() ? "  (" + IntervalText(saving) + ")" : ""));
     if (ImGui::IsItemHovered()) {
       ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
       ImGui::SetTooltip("%s", saving.label().c_str());

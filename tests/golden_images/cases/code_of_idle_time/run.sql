@@ -11,7 +11,7 @@ INSERT INTO string VALUES (1, 'sm90_xmma_gemm_bf16bf16_bf16f32'), (2, 'train'), 
 INSERT INTO kernel_shape VALUES (1, 1, 64, 32, 1, 128, 1, 1, NULL, NULL, NULL, 168, 0, 98304, 0);
 INSERT INTO api_name VALUES (1, 1, 211, 'cudaLaunchKernel', 1);
 INSERT INTO code_place VALUES (1, 2, 6, 9, 5), (2, 3, 7, 41, 30), (3, 4, 8, 970, 960), (4, 2, 6, 12, 5), (5, 5, 9, 125, 124);
-INSERT INTO stack VALUES (1, NULL, 1), (2, 1, 2), (3, 2, 3), (4, NULL, 4), (5, 4, 5);
+INSERT INTO stack VALUES (1, NULL, 1, NULL), (2, 1, 2, NULL), (3, 2, 3, NULL), (4, NULL, 4, NULL), (5, 4, 5, NULL);
 INSERT INTO system_fact VALUES (1, 'stacks', 'period_ns', '2000000', NULL);
 WITH RECURSIVE step(n, t) AS (VALUES (0, 1000000) UNION ALL SELECT n + 1, t + 10000000 FROM step WHERE n < 19)
   INSERT INTO api SELECT t + 7000000, 40000, 1, 1, n + 1, 0 FROM step;

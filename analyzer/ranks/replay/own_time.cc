@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/ranks/causes/own_time.h"
+#include "analyzer/ranks/replay/own_time.h"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/verdict/savings.h"
+#include "analyzer/verdict/savings/savings.h"
 
 #include <algorithm>
 #include <cmath>
@@ -13,9 +13,11 @@
 #include "analyzer/metrics/report/recorder_cost.h"
 #include "analyzer/metrics/what_if/blocking_downloads.h"
 #include "analyzer/metrics/what_if/bootstrap.h"
+#include "analyzer/metrics/what_if/host_work.h"
 #include "analyzer/metrics/what_if/pinned_uploads.h"
 #include "analyzer/metrics/what_if/queue_switches.h"
 #include "analyzer/metrics/what_if/replay.h"
+#include "analyzer/verdict/savings/between_steps.h"
 
 namespace traceinject {
 namespace {
@@ -49,12 +51,14 @@ std::shared_ptr<const std::vector<OpLength>> Shared(const std::vector<OpLength>&
 }
 
 // What the program fetches it could fetch later, from pinned memory.
-Cause Synchronizing(const DeviceAnalysis& judged) {
+Cause Synchronizing(const DeviceAnalysis& judged, const HostWork& host) {
   const Device& device = *judged.device;
   const BlockingDownloads downloads = FindBlockingDownloads(*judged.rank, device, judged.timeline,
                                                             judged.steps, PinnedRate(judged));
   Scenario scenario = Scenario::Without(IdleCause::kSync);
   if (!downloads.lengths.empty()) scenario.lengths = Shared(downloads.lengths);
+  if (Intervals gone = host.OfWaits(); !gone.empty())
+    scenario.gone = std::make_shared<const Intervals>(std::move(gone));
   return {"sync_bound", scenario, nullptr,
           [](const StepSplit& split) {
             return split.idle(IdleCause::kSync) + split.idle(IdleCause::kDrainedBySync) +
@@ -72,14 +76,31 @@ std::vector<TimeNs> GraphSwitches(const DeviceAnalysis& judged) {
   return saved;
 }
 
+// Fewer kernels: where the host is late, fewer launches are what it gets back, too.
+Cause FewerKernels(const DeviceAnalysis& judged, const KernelSaving& saving, const HostWork& host) {
+  Scenario scenario;
+  scenario.lengths = Shared(saving.lengths);
+  std::vector<TimeNs> most = saving.saved_ns;
+  if (!saving.gone.empty()) {
+    const Intervals gone = host.OfCalls(saving.gone);
+    for (std::size_t i = 0; i < most.size(); ++i)
+      most[i] += std::min(LengthInside(gone, judged.steps.steps[i].time),
+                          HostBusy(judged.causes.steps[i]));
+    scenario.gone = std::make_shared<const Intervals>(gone);
+  }
+  return {saving.label, scenario, nullptr, nullptr, std::move(most)};
+}
+
 std::vector<Cause> Causes(const DeviceAnalysis& judged, const std::vector<KernelSaving>& kernels) {
+  const HostWork host(*judged.rank, judged.timeline);
+  const TimeNs hand_over_ns = HandOverOf(*judged.rank, judged.device->ops, judged.steps);
   std::vector<Cause> causes = {
       {"dataloader", Scenario::Without(IdleCause::kDataWait),
-       [](const StepSplit& split) {
+       [hand_over_ns](const StepSplit& split) {
          const TimeNs idle = split.idle(IdleCause::kDataWait);
-         return idle - HandOver(idle);
+         return idle - HandOver(idle, hand_over_ns);
        }},
-      Synchronizing(judged),
+      Synchronizing(judged, host),
       // Freeing drains the queue as a synchronization does: what comes after is later, too.
       {"allocator", Scenario::Without(IdleCause::kAllocator), nullptr,
        [](const StepSplit& split) { return split.idle(IdleCause::kAllocator) + HostBusy(split); }},
@@ -102,11 +123,7 @@ std::vector<Cause> Causes(const DeviceAnalysis& judged, const std::vector<Kernel
                       return split.partition.exposed_communication_ns +
                              split.idle(IdleCause::kCommunication);
                     }});
-  for (const KernelSaving& saving : kernels) {
-    Scenario shorter;
-    shorter.lengths = Shared(saving.lengths);
-    causes.push_back({saving.label, shorter, nullptr, nullptr, saving.saved_ns});
-  }
+  for (const KernelSaving& saving : kernels) causes.push_back(FewerKernels(judged, saving, host));
   return causes;
 }
 

@@ -19,6 +19,7 @@
 // ends.
 #pragma once
 
+#include <cstdint>
 #include <limits>
 #include <optional>
 #include <string>
@@ -55,6 +56,16 @@ struct CauseSaving {
   std::string place = {};                       // as Verdict.place
 };
 
+// See between_steps.h.
+struct BetweenSteps {
+  std::string_view label;
+  TimeNs ns = 0;
+  double share = 0, all_share = 0;  // of the training time; with all that lies between
+  std::int64_t times = 0;
+  std::string text, place;
+  CauseSaving saving;  // were it gone
+};
+
 struct Savings {
   double step_ns = 0;       // mean of the steps over which the largest is spread
   double recording_ns = 0;  // of that, what recording added, with the 95 % interval
@@ -68,6 +79,7 @@ struct Savings {
   Scenario unchanged;                 // but for what recording added
   std::vector<CauseSaving> causes;    // largest first
   std::vector<KernelSaving> kernels;  // what the causes of class compute rest on
+  std::vector<BetweenSteps> between;  // at most one; asked where no cause of the steps is found
 };
 
 inline constexpr std::string_view kHostWaitLabel = "host_wait";
@@ -75,10 +87,10 @@ inline constexpr std::string_view kHostWaitLabel = "host_wait";
 // Rate that copies from pinned memory reach, bytes per nanosecond; 20 if the link is unknown.
 double PinnedRate(const DeviceAnalysis& judged);
 
-// The steps over which the figures of a cause are means. Checkpoints, collections and unexplained
-// waits happen now and then: they are spread over all steps after warm-up. For all other causes,
-// and the empty label, evaluation and checkpoints are left out, too, and what else is irregular if
-// it is isolated: fewer than three of them, so that they do not recur.
+// The steps over which the figures of a cause are means. Checkpoints, evaluations, collections and
+// unexplained waits happen now and then: they are spread over all steps after warm-up. For all
+// other causes, and the empty label, evaluation and checkpoints are left out, too, and what else is
+// irregular if it is isolated: fewer than three of them, so that they do not recur.
 std::vector<bool> StepsOfCause(const DeviceAnalysis& judged, std::string_view label);
 // Whether a cause is one of those that are spread over all of them.
 bool IsNowAndThen(std::string_view label);

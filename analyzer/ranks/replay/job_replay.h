@@ -25,9 +25,10 @@
 #include <functional>
 #include <vector>
 
-#include "analyzer/ranks/causes/job_steps.h"
-#include "analyzer/ranks/causes/own_time.h"
 #include "analyzer/ranks/match/match_ranks.h"
+#include "analyzer/ranks/replay/job_steps.h"
+#include "analyzer/ranks/replay/own_time.h"
+#include "analyzer/ranks/replay/work_pieces.h"
 #include "analyzer/ranks/summary/rank_summary.h"
 
 namespace traceinject {
@@ -36,6 +37,8 @@ namespace traceinject {
 struct JobChange {
   // Factor on the own time of a rank (index of its summary) in a step of the job; empty: 1.
   std::function<double(std::size_t summary, std::size_t step)> own = {};
+  // Beside that, factor on a piece of its work (index into WorkPieces::of_ranks()); empty: 1.
+  std::function<double(std::size_t summary, std::size_t piece)> piece = {};
   // Factor on the transfers of a matched group (its index); empty: 1.
   std::function<double(std::size_t group)> transfer = {};
 };
@@ -48,7 +51,7 @@ class JobReplay {
 
   // Does not keep its arguments. O(rows log rows).
   JobReplay(const Job& job, const std::vector<MatchedGroup>& groups, const JobSteps& steps,
-            const std::vector<OwnTime>& own);
+            const std::vector<OwnTime>& own, const WorkPieces& pieces = {});
 
   // Steps of the job [first_step, end_step) that Play() gives lengths of; none: there are too few
   // that all numbered ranks have.
@@ -72,11 +75,12 @@ class JobReplay {
   friend class JobPlayer;
   friend class LineBuilder;
 
-  enum class EventKind : std::uint8_t { kReady, kBlocked, kStepEnd };
+  // In the order of those of one moment: a step that ends with an operation ends after it.
+  enum class EventKind : std::uint8_t { kReady, kBlocked, kPiece, kStepEnd };
   struct Event {
     TimeNs own = 0;          // where on the rank's own time
     TimeNs wall = 0;         // recorded: the order of those at the same own time
-    std::uint32_t what = 0;  // operation, or step of the job
+    std::uint32_t what = 0;  // operation, step of the job, or piece that begins; kNone: one ends
     EventKind kind = EventKind::kReady;
   };
   struct Operation {

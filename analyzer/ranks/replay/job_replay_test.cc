@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/ranks/causes/job_replay.h"
+#include "analyzer/ranks/replay/job_replay.h"
 
 #include <gtest/gtest.h>
 

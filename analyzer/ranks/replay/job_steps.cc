@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/ranks/causes/job_steps.h"
+#include "analyzer/ranks/replay/job_steps.h"
 
 #include <algorithm>
 #include <deque>

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/ranks/causes/job_replay.h"
+#include "analyzer/ranks/replay/job_replay.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 namespace traceinject {
@@ -33,17 +34,18 @@ std::pair<std::size_t, std::size_t> CommonSteps(const Job& job, const JobSteps& 
 class LineBuilder {
  public:
   LineBuilder(const Job& job, const std::vector<MatchedGroup>& groups, const JobSteps& steps,
-              const std::vector<OwnTime>& own, JobReplay& to)
-      : job_(job), groups_(groups), steps_(steps), own_(own), to_(to) {}
+              const std::vector<OwnTime>& own, const WorkPieces& pieces, JobReplay& to)
+      : job_(job), groups_(groups), steps_(steps), own_(own), pieces_(pieces), to_(to) {}
 
   void Build() {
     to_.lines_.resize(job_.ranks.size());
     for (std::size_t r = 0; r < job_.ranks.size(); ++r) AddSteps(r);
     for (std::size_t g = 0; g < groups_.size(); ++g) AddGroup(g);
     AddUnmatched();
+    if (!pieces_.empty()) AddPieces();
     for (JobReplay::Line& line : to_.lines_) {
       std::sort(line.events.begin(), line.events.end(), [](const auto& a, const auto& b) {
-        return std::pair(a.own, a.wall) < std::pair(b.own, b.wall);
+        return std::tie(a.own, a.wall, a.kind) < std::tie(b.own, b.wall, b.kind);
       });
     }
     LinkSuccessors();
@@ -69,6 +71,25 @@ class LineBuilder {
                              static_cast<std::uint32_t>(step), JobReplay::EventKind::kStepEnd});
     }
     line.used = !line.events.empty();
+  }
+
+  // A piece begins after what happened at its start, and ends before what happens at its end.
+  void AddPieces() {
+    for (std::size_t r = 0; r < to_.lines_.size(); ++r) {
+      if (!to_.lines_[r].used) continue;
+      const std::vector<WorkPiece>& pieces = pieces_.of_ranks()[r];
+      for (std::size_t i = 0; i < pieces.size(); ++i) {
+        const WorkPiece& piece = pieces[i];
+        if (piece.step < to_.played_from_ || piece.step >= to_.end_step_) continue;
+        AddPiece(r, piece.start, static_cast<std::uint32_t>(i));
+        if (i + 1 == pieces.size() || pieces[i + 1].start > piece.end)
+          AddPiece(r, piece.end, kNone);
+      }
+    }
+  }
+  void AddPiece(std::size_t r, TimeNs own, std::uint32_t piece) {
+    to_.lines_[r].events.push_back(
+        {own, std::numeric_limits<TimeNs>::max(), piece, JobReplay::EventKind::kPiece});
   }
 
   // Step of the job in which a row begins on that rank; empty: outside the played ones.
@@ -121,8 +142,11 @@ class LineBuilder {
     }
   }
 
+  // One that begins before the end of the one before did not wait to be shown as begun.
   static bool Queued(const Seat& seat, std::uint32_t row) {
-    return seat.last != kNone && seat.rows->start[row] - seat.last_end < kQueuedNs;
+    if (seat.last == kNone) return false;
+    const TimeNs after = seat.rows->start[row] - seat.last_end;
+    return after >= 0 && after < kQueuedNs;
   }
 
   void AddOperation(std::size_t g, const std::uint32_t* rows, std::vector<Seat>& seats) {
@@ -197,6 +221,7 @@ class LineBuilder {
   const std::vector<MatchedGroup>& groups_;
   const JobSteps& steps_;
   const std::vector<OwnTime>& own_;
+  const WorkPieces& pieces_;
   JobReplay& to_;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> follows_;
 };
@@ -241,7 +266,7 @@ class JobPlayer {
     std::size_t next = 0;  // event
     TimeNs own = 0;
     double wall = 0, step_start = 0;
-    double factor = 1;
+    double step_factor = 1, piece_factor = 1;
     std::uint32_t waits_for = kNone;  // operation
   };
   struct OperationState {
@@ -253,7 +278,7 @@ class JobPlayer {
   };
 
   void SetStep(std::uint32_t r, std::size_t step) {
-    if (change_.own) ranks_[r].factor = change_.own(r, step);
+    if (change_.own) ranks_[r].step_factor = change_.own(r, step);
   }
 
   void Run() {
@@ -270,7 +295,8 @@ class JobPlayer {
     while (rank.next < events.size()) {
       const JobReplay::Event& event = events[rank.next];
       if (event.own > rank.own) {
-        rank.wall += static_cast<double>(event.own - rank.own) * rank.factor;
+        rank.wall +=
+            static_cast<double>(event.own - rank.own) * rank.step_factor * rank.piece_factor;
         rank.own = event.own;
       }
       if (event.kind == JobReplay::EventKind::kBlocked && !states_[event.what].ended) {
@@ -285,6 +311,10 @@ class JobPlayer {
           break;
         case JobReplay::EventKind::kBlocked:
           rank.wall = std::max(rank.wall, states_[event.what].end);
+          break;
+        case JobReplay::EventKind::kPiece:
+          if (change_.piece)
+            rank.piece_factor = event.what == kNone ? 1 : change_.piece(r, event.what);
           break;
         case JobReplay::EventKind::kStepEnd:
           EndStep(r, event.what);
@@ -355,7 +385,7 @@ class JobPlayer {
 };
 
 JobReplay::JobReplay(const Job& job, const std::vector<MatchedGroup>& groups, const JobSteps& steps,
-                     const std::vector<OwnTime>& own) {
+                     const std::vector<OwnTime>& own, const WorkPieces& pieces) {
   std::tie(played_from_, end_step_) = CommonSteps(job, steps);
   std::size_t rows = 0;
   for (const MatchedGroup& group : groups) rows += group.operations * group.members.size();
@@ -366,7 +396,7 @@ JobReplay::JobReplay(const Job& job, const std::vector<MatchedGroup>& groups, co
   }
   first_step_ = std::min(played_from_ + 1, end_step_);
   if (empty()) return;
-  LineBuilder(job, groups, steps, own, *this).Build();
+  LineBuilder(job, groups, steps, own, pieces, *this).Build();
   double recorded_sum = 0, played_sum = 0;
   for (std::size_t step = first_step_; step < end_step_; ++step) {
     double sum = 0;
