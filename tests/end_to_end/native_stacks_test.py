@@ -105,10 +105,10 @@ class Programs(NativeStacks):
         self.assertEqual(verdict["code"][0]["place"], "model::Attention::forward in native_program")
         self.assertEqual(verdict["code"][0]["library"], "attention_kernel of native_program")
         rows = self.code()
+        self.assertEqual(verdict["label"], "compute_bound")
         kernels = {row["function"]: row["kernel_ns"] for row in rows if row["kernel_ns"]}
         self.assertEqual(set(kernels), {"model::Attention::forward", "model::adam<float>", "model::embed"})
         self.assertAlmostEqual(kernels["model::Attention::forward"] / sum(kernels.values()), 2.1 / 2.3, delta=0.01)
-        self.assertEqual({row["function"] for row in rows if row["wait_ns"]}, {"model::wait_for_all"})
         self.assertEqual({row["line"] for row in rows}, {None})
         self.assertEqual({row["file"].rpartition("/")[2] for row in rows}, {"native_program"})
         functions = {row["function"]: row["kernel_ns"] for row in self.code("--functions")}
