@@ -452,8 +452,7 @@ class Details {
     Add("code", model_.place_labels[row_.rank][place]);
     AddTimes(end_);
     Add("file", FileAndLine(rank_, place));
-    Add("belongs to",
-        IsLibraryPlace(rank_, rank_.places[place]) ? "a library" : "the program");
+    Add("belongs to", IsLibraryPlace(rank_, rank_.places[place]) ? "a library" : "the program");
     AddThread(row_.thread);
     Add("seen", LooksText(model_, row_, place));
     if (row_.kind != RowKind::kFrames) return;

@@ -130,8 +130,7 @@ class LaneMaker {
   explicit LaneMaker(const Rank& rank) : rank_(rank), sites_(rank) {
     inks_.reserve(rank.places.size());
     for (const CodePlace& place : rank.places) {
-      inks_.push_back(
-          CodeInk(rank.string(place.function), !IsLibraryPlace(rank, place)));
+      inks_.push_back(CodeInk(rank.string(place.function), !IsLibraryPlace(rank, place)));
     }
   }
 
