@@ -30,7 +30,7 @@ class Divider {
         kinds_(kinds),
         causes_(causes),
         usual_ns_(*steps.regular_median_ns()),
-        irregular_recur_(IrregularRecur(kinds)) {
+        irregular_recur_(IrregularRecur(kinds, steps)) {
     MeasureRegular();
   }
 
