@@ -543,9 +543,9 @@ class Witness {
           TypicalStep());
       return;
     }
-    const std::string text = fmt::format(
-        "{} from {}{}", Plural(static_cast<std::int64_t>(steps.steps.size()), "step"),
-        StepSourceName(steps.source), steps.pattern.empty() ? "" : " '" + steps.pattern + "'");
+    std::string text = fmt::format("{} step{} from {}{}", steps.steps.size(),
+                                   steps.steps.size() == 1 ? "" : "s", StepSourceName(steps.source),
+                                   steps.pattern.empty() ? "" : " '" + steps.pattern + "'");
     for (const StepKind kind : kStepKinds) {
       const auto count = std::count(judged_.kinds.begin(), judged_.kinds.end(), kind);
       if (kind != StepKind::kRegular && count > 0)

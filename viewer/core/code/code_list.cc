@@ -20,6 +20,8 @@ constexpr TableColumn kNames[] = {
     {"place", "line", Unit::kText, Shown::kAlways, ""},
     {"place", "function", Unit::kText, Shown::kAlways, ""},
     {"place", "thread", Unit::kText, Shown::kAlways, ""},
+    {"place", "module", Unit::kText, Shown::kAlways, ""},
+    {"place", "module", Unit::kText, Shown::kAlways, ""},
 };
 
 Table FullTableOf(const proto::Report& report, CodeGrouping grouping) {
@@ -28,6 +30,9 @@ Table FullTableOf(const proto::Report& report, CodeGrouping grouping) {
       return CodeLineTable(report);
     case CodeGrouping::kFunction:
       return CodeFunctionTable(report);
+    case CodeGrouping::kModules:
+    case CodeGrouping::kEachModule:
+      return CodeModuleTable(report);
     case CodeGrouping::kThread:
       break;
   }
@@ -47,6 +52,7 @@ std::string NameOf(const proto::CodeRow& row, CodeGrouping grouping) {
     return row.thread_name().empty() ? fmt::format("{}", row.thread())
                                      : fmt::format("{} ({})", row.thread(), row.thread_name());
   }
+  if (IsOfModules(grouping)) return row.module();
   return PlaceText(row.file(), row.line(), row.function());
 }
 
