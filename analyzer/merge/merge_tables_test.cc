@@ -74,7 +74,7 @@ data_wait: start=time dur-from-start thread->thread loader->data_loader
 step_mark: time=time thread->thread
 host_span: start=time dur-from-start thread->thread
 code_place: id=id function->string file->string
-stack: id=id parent->stack place->code_place
+stack: id=id parent->stack place->code_place module->string
 stack_sample: time=time thread->thread stack->stack
 profiler_range: start=time dur-from-start thread->thread name->string input_shapes->string
 system_fact: proc->process

@@ -18,6 +18,7 @@ TEST(JoinRateTest, JoinsAreCounted) {
   EXPECT_EQ(join.joined, 1);
   EXPECT_DOUBLE_EQ(*join.share(), 0.5);
   builder.rank().first_kept_call = 1000;
+  builder.rank().devices.front().ops.correlation[1] = 7;
   join = CountJoins(builder.rank(), builder.ops(), {0, 2});
   EXPECT_EQ(join.operations, 1) << "of the other its call may have been before the recording";
   EXPECT_EQ(join.beyond, 1);

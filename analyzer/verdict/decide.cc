@@ -289,7 +289,9 @@ Decision DecideOnSteps(const Savings& savings, const Grounds& grounds) {
 
 }  // namespace
 
-double FloorOf(double step_ns) { return std::max(kFloorShare * step_ns, kFloorNs); }
+double FloorOf(double step_ns) {
+  return std::max(kFloorShare * step_ns, std::min(kFloorNs, kShortStepFloorShare * step_ns));
+}
 
 Decision Decide(const Savings& savings, const Grounds& grounds) {
   Decision decision = DecideOnSteps(savings, grounds);

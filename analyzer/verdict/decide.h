@@ -13,7 +13,8 @@
 
 namespace traceinject {
 
-double FloorOf(double step_ns);  // kFloorShare of it, at least kFloorNs
+// kFloorShare of it, at least kFloorNs; kShortStepFloorShare where that is less.
+double FloorOf(double step_ns);
 
 // A replay that misses the recording by more predicts nothing.
 inline constexpr double kReplayErrorLimit = 0.1;

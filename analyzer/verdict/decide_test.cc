@@ -44,6 +44,15 @@ TEST(DecideTest, FloorIsFivePercentAndAMillisecond) {
   EXPECT_NE(Decide(small, GoodGrounds(0.8)).label, "allocator");
 }
 
+// Half of a step of a plain CUDA loop is no trifle, however short it is.
+TEST(DecideTest, OfAShortStepAFifthIsEnough) {
+  Savings shortest = SavingsOf({Saving("sync_bound", 0.2e6)});
+  shortest.step_ns = 0.44e6;
+  EXPECT_EQ(Decide(shortest, GoodGrounds(0.5)).label, "sync_bound");
+  shortest.causes = {Saving("sync_bound", 0.08e6)};
+  EXPECT_EQ(Decide(shortest, GoodGrounds(0.8)).label, "inconclusive");
+}
+
 TEST(DecideTest, IdleWithoutACauseIsInconclusive) {
   const Decision decision = Decide(SavingsOf({Saving("allocator", 4e6)}), GoodGrounds(0.7));
   EXPECT_EQ(decision.label, "inconclusive");

@@ -8,8 +8,8 @@
 
 namespace traceinject {
 
-void CallJoin::Add(const StackSampleRow& row, std::int64_t end) {
-  waiting_.push_back({row, end, INT64_MAX, 0});
+void CallJoin::Add(const StackSampleRow& row, std::int64_t end, const Origin& origin) {
+  waiting_.push_back({row, end, INT64_MAX, 0, origin});
   is_sorted_ = false;
 }
 

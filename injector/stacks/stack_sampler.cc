@@ -88,9 +88,20 @@ void StackSampler::Take(Dictionary* dictionary, Batch* batch) {
   }
   samples_.clear();
   last_samples_.clear();
-  if (book_.IsFull()) book_.Forget();
+  RenewCalls(dictionary);
   for (SystemFactRow& fact : facts_) batch->facts.push_back(std::move(fact));
   facts_.clear();
+}
+
+// What waits for its call keeps its thread and its stack in the tables. With the mutex held.
+void StackSampler::RenewCalls(Dictionary* dictionary) {
+  const bool forgets = book_.IsFull();
+  call_join_.ForEach([&](CallJoin::Origin* origin, StackSampleRow* row) {
+    row->thread = dictionary->Thread(origin->tid);
+    if (origin->node != 0) row->stack = book_.Row(origin->node, dictionary);
+    if (forgets) origin->node = 0;
+  });
+  if (forgets) book_.Forget();
 }
 
 void StackSampler::Decode(int tid, const StackEvent& event, Dictionary* dictionary) {
@@ -113,7 +124,7 @@ void StackSampler::Decode(int tid, const StackEvent& event, Dictionary* dictiona
   if (event.is_cut != 0) g_counters.Add(Health::kStackCut);
   call_join_.Add({event.header.time_ns - base_ns_, dictionary->Thread(tid),
                   book_.Row(node, dictionary), event.header.flags, false, 0},
-                 event.end_ns - base_ns_);
+                 event.end_ns - base_ns_, {tid, node});
 }
 
 NativeStacks& StackSampler::native() {
@@ -129,7 +140,8 @@ void StackSampler::Decode(int tid, const NativeStackEvent& event, Dictionary* di
     return g_counters.Add(Health::kStackDropped);
   if (stack.is_cut) g_counters.Add(Health::kStackCut);
   native_calls_.push_back(
-      {{event.header.time_ns - base_ns_, dictionary->Thread(tid), 0, event.header.flags, false, 0},
+      {tid,
+       {event.header.time_ns - base_ns_, dictionary->Thread(tid), 0, event.header.flags, false, 0},
        event.end_ns - base_ns_,
        std::move(stack.functions)});
 }
@@ -157,8 +169,9 @@ void StackSampler::NameNativeCalls(Dictionary* dictionary) {
       g_counters.Add(Health::kStackDropped);
       continue;
     }
+    call.row.thread = dictionary->Thread(call.tid);
     call.row.stack = book_.Row(node, dictionary);
-    call_join_.Add(call.row, call.end);
+    call_join_.Add(call.row, call.end, {call.tid, node});
   }
   native_calls_.clear();
 }

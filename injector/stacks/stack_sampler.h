@@ -79,6 +79,7 @@ class StackSampler {
 
   // The native stack of a call, whose functions have no names yet.
   struct NativeCall {
+    std::int64_t tid;
     StackSampleRow row;
     std::int64_t end;
     std::vector<std::uint32_t> functions;
@@ -92,6 +93,7 @@ class StackSampler {
   bool MayReadMemory();
   NativeStacks& native();
   void NameNativeCalls(Dictionary* dictionary);
+  void RenewCalls(Dictionary* dictionary);
   void Fail(const std::string& why);
   bool IsFit();
   void SampleAll();

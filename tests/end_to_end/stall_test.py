@@ -102,7 +102,7 @@ class Stall(harness.TestCase):
         self.wait_for_stall(process, "run.rank00000.db")
         process.kill()
         self.finish(process)
-        text = " ".join(self.analyze("run.db").split())
+        text = " ".join(self.analyze("run.db", "--full").split())
         self.assertTrue(text.startswith("The run hangs at its end: "), text[:200])
         self.assertIn("rank 0: nothing completed on the GPU from", text)
         self.assertIn("blocked in AllReduce number", text)
@@ -174,7 +174,7 @@ class Stall(harness.TestCase):
                 self.assertIsNone(dur)
                 self.assertGreater(len(recording.kernels()), 10)
                 self.assertIn("CUPTI does not respond", recording.health()["gpu", "stalls"][1])
-                text = " ".join(self.analyze("run.db").split())
+                text = " ".join(self.analyze("run.db", "--full").split())
                 self.assertTrue(text.startswith("The run may hang at its end: of 1 process nothing is known"), text[:200])
                 self.assertIn("nothing is known to have completed on the GPU", text)
                 self.assertIn("CUPTI did not respond", text)
@@ -236,7 +236,7 @@ class Stall(harness.TestCase):
         self.assertEqual(recording.base + start + dur, min(kernel.start for kernel in after))
         self.assertLessEqual(set(after), set(recording.kernels()))
         (stall,) = self.report("run.db")["stalls"]
-        self.assertNotIn("hangs at its end", self.analyze("run.db"))
+        self.assertNotIn("hangs at its end", self.analyze("run.db", "--full"))
         self.assertEqual(int(stall["length_ns"]), dur)
         self.assertNotIn("outstanding_launches", stall)
 

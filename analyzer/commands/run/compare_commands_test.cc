@@ -33,7 +33,7 @@ TEST(DiffCommandTest, TextAndJson) {
   const Called text = Call({"diff", kSlow, kFixed});
   EXPECT_EQ(text.exit_code, kReported);
   EXPECT_TRUE(text.out.starts_with("faster\n")) << text.out;
-  EXPECT_TRUE(Says(text.out, "verdict: Data loading (dataloader) (costs 37."));
+  EXPECT_TRUE(Says(text.out, "verdict: Data loading (dataloader) (costs 38."));
   EXPECT_TRUE(Says(text.out, "num_workers: 0 -> 4"));
   const Called json = Call({"diff", kSlow, kFixed, "--format", "json"});
   EXPECT_EQ(json.exit_code, kReported);

@@ -208,7 +208,8 @@ void WriteFirstScreen(TextReport& to) {
   WriteHungRun(to);
   if (!verdict.label().empty()) {
     to.page.Sentence(to.page.Colored("verdict: " + VerdictTitle(verdict), 1), 0);
-    for (const std::string& sentence : {SavingSentence(verdict), ConfidenceSentence(verdict)}) {
+    for (const std::string& sentence :
+         {SavingSentence(verdict), BetweenSentence(verdict), ConfidenceSentence(verdict)}) {
       if (!sentence.empty()) to.page.Sentence(sentence);
     }
     for (int i = 0; i < std::min(verdict.caveats_size(), kCaveats); ++i)

@@ -378,7 +378,9 @@ TEST(TextTest, WhatTheRecordedTimeWentInto) {
   plan.evaluate_load_ns = 30'000'000;
   traceinject::Run run;
   run.ranks = {SimulatedTraining(plan).rank()};
-  const std::string text = WriteText(BuildReportWithVerdict(run, {}), {});
+  const Report report = BuildReportWithVerdict(run, {});
+  EXPECT_NE(WriteText(report, {}).find("between regular steps: "), std::string::npos);
+  const std::string text = WriteText(report, kFull);
   EXPECT_NE(text.find("between regular steps: "), std::string::npos) << text;
   EXPECT_NE(text.find("The recorded time of GPU 0\n"), std::string::npos) << text;
   EXPECT_NE(text.find("\n  goodput "), std::string::npos) << text;

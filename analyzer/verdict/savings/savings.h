@@ -36,8 +36,9 @@
 
 namespace traceinject {
 
-// A saving counts from both on. Kernels that could not save that share are not looked at further.
-inline constexpr double kFloorShare = 0.05, kFloorNs = 1e6;
+// A saving counts from both on; of a short step a larger share is enough. Kernels that could not
+// save the first share are not looked at further.
+inline constexpr double kFloorShare = 0.05, kFloorNs = 1e6, kShortStepFloorShare = 0.2;
 
 inline constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 
