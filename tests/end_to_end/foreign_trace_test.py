@@ -53,7 +53,8 @@ class CutAtTheStart(ForeignTraces):
                 self.assertIn("40 GPU operations were launched before the trace began", " ".join(report["notes"]))
 
     def test_their_gaps_are_unknown(self):
-        report = self.report(self.trace())
+        self.trace().write(self.folder / "trace.json")
+        report = self.told("report", "trace.json", "--all")
         # 1 us each between those 40.
         self.assertAlmostEqual(int(report["run"]["idle_causes"]["unknown_ns"]), 39_000, delta=3_000)
 
@@ -334,7 +335,7 @@ class FlopsOfOperators(ForeignTraces):
                                  (("aten::matmul", [[8, 64, 512], [512, 256]], half, 100), {}), (("aten::linear", [[8, 64, 512], [256, 512], [256]], half, 100), {}))
         self.assert_flops(products, 2 * 64 * 512 * 256 * (1 + 1 + 8 + 8 + 8 + 8))
         self.assertTrue(products["from_operators"])
-        self.assertIn("input shapes of PyTorch operators", self.said("report", "trace.json"))
+        self.assertIn("input shapes of PyTorch operators", self.said("report", "trace.json", "--full"))
         self.assertEqual({row["types"] for row in products["rows"]}, {"fp16"})
         # Of the dense peak rate of the type.
         self.assertAlmostEqual(products["peak_share"], products["flops_per_step"] / 312e12 / (int(products["step_ns"]) * 1e-9), delta=1e-3)
@@ -423,7 +424,7 @@ class NamesOfGpus(ForeignTraces):
         for _ in range(5):
             trace.launch(1000)
         trace.write(self.folder / "trace.json")
-        said = self.said("report", "trace.json", "--full") if "--full" in self.said("report", "--help") else self.said("report", "trace.json")
+        said = self.said("report", "trace.json", "--full")
         self.assertNotIn("()", said)
         self.run_tool(ANALYZE, "html", "trace.json", "-o", "page.html")
         self.assertNotIn("GPU ()", (self.folder / "page.html").read_text())

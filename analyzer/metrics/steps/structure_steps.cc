@@ -151,10 +151,10 @@ bool HasOptimizers(const PeriodCandidate& periods, const Positions& optimizer,
 
 // Whether there are optimizers, too few to tell steps, up to the end of them: what repeats much
 // more often, as layers do that upload something each, is a part of their steps.
-bool ArePartsOfSteps(const PeriodCandidate& periods, const Positions& optimizer,
+bool ArePartsOfSteps(std::size_t count, double length, const Positions& optimizer,
                      std::size_t elements) {
   if (optimizer.empty() || optimizer.back() < elements / 2) return false;
-  return periods.count() > 2 * ClustersOf(optimizer, kClusterGap * periods.length()).size() + 1;
+  return count > 2 * ClustersOf(optimizer, kClusterGap * length).size() + 1;
 }
 
 struct Choice {
@@ -179,7 +179,7 @@ bool MayBeSteps(const PeriodCandidate& periods, const Meaning& meaning,
     *sure = kByOptimizer;
     return HasOptimizers(periods, meaning.optimizer, sequence);
   }
-  if (ArePartsOfSteps(periods, meaning.optimizer, elements)) return false;
+  if (ArePartsOfSteps(periods.count(), periods.length(), meaning.optimizer, elements)) return false;
   for (const Positions* at : {&meaning.data, &meaning.communication}) {
     if (!CanTellSteps(*at, elements)) continue;
     *sure = kByData;
@@ -502,9 +502,21 @@ std::optional<FoundSteps> StepsWithContext(const Rank& rank, const GpuOps& ops,
   return best;
 }
 
+// Whether a loop is one of layers, beside optimizers that come more seldom.
+bool IsInsideOfSteps(const Loop& loop, const LaunchSequence& sequence) {
+  Positions optimizer;
+  for (std::uint32_t i = 0; i < sequence.size(); ++i) {
+    if (sequence.names[sequence.name[i]].optimizer) optimizer.push_back(i);
+  }
+  const auto count = loop.begins.size();
+  const double length =
+      static_cast<double>(loop.end - loop.begins.front()) / static_cast<double>(count);
+  return ArePartsOfSteps(count, length, optimizer, sequence.size());
+}
+
 std::optional<FoundSteps> StepsOfLoop(const LaunchSequence& sequence) {
   const std::optional<Loop> loop = FindLoop(sequence);
-  if (!loop || loop->one_kernel) return std::nullopt;
+  if (!loop || loop->one_kernel || IsInsideOfSteps(*loop, sequence)) return std::nullopt;
   const double meaning = loop->takes_data ? kByData : kByNothing;
   StructureSteps steps;
   steps.confidence = std::min(loop->covered, meaning);

@@ -60,7 +60,8 @@ std::string GpuNames(const proto::Report& report) {
   std::string text;
   for (const auto& [name, n] : count) {
     text += text.empty() ? "" : ", ";
-    text += n == 1 ? name : fmt::format("{} x {}", n, name);
+    const std::string model = name.empty() ? "unknown model" : name;
+    text += n == 1 ? model : fmt::format("{} x {}", n, model);
   }
   return text;
 }
