@@ -86,9 +86,9 @@ class DamagedRecordsTest : public testing::TestWithParam<const char*> {
   // Statements about the records, statistics of single gaps and steps, which rows cannot be matched
   // for, and what is less sure for the damage.
   static bool IsExpected(const std::string& path) {
-    for (const char* part :
-         {".trust", ".health", ".scope.", ".join.", ".longest_gaps", "].steps[", ".mad_ns", ".irregular",
-          ".left_out", ".confidence", ".replay_check.", "saved_low_ns", "saved_high_ns"}) {
+    for (const char* part : {".trust", ".health", ".scope.", ".join.", ".longest_gaps", "].steps[",
+                             ".mad_ns", ".irregular", ".left_out", ".confidence", ".replay_check.",
+                             "saved_low_ns", "saved_high_ns"}) {
       if (path.find(part) != std::string::npos) return true;
     }
     return false;

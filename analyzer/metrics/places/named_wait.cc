@@ -12,6 +12,8 @@ namespace traceinject {
 namespace {
 
 constexpr double kMostOfWait = 0.5;
+// A range is a name for the waits if it holds more of them than any time does, or little else.
+constexpr double kMoreThanUsual = 1.25, kLittleElse = 0.9;
 
 struct Covered {
   TimeNs inside_ns = 0;  // of the waits
@@ -42,6 +44,7 @@ class NameSearch {
       if (profiled.kind[row] == ProfiledKind::kOperator)
         Add(profiled.name[row], profiled.thread[row], {profiled.start[row], profiled.end[row]});
     }
+    std::erase_if(by_name_, [&](const auto& one) { return !IsOfWaits(one.second, all); });
     const auto best =
         std::max_element(by_name_.begin(), by_name_.end(), [](const auto& a, const auto& b) {
           const Covered &of_a = a.second, &of_b = b.second;
@@ -57,6 +60,16 @@ class NameSearch {
   }
 
  private:
+  // A range that is open all the time says nothing.
+  bool IsOfWaits(const Covered& covered, TimeNs all) const {
+    const Steps& steps = judged_.steps;
+    const TimeNs span = steps.steps.empty() ? 0 : steps.steps.back().time.end - steps.start_ns;
+    const double share =
+        static_cast<double>(covered.inside_ns) / static_cast<double>(covered.length_ns);
+    return share >= kLittleElse ||
+           share * static_cast<double>(span) >= kMoreThanUsual * static_cast<double>(all);
+  }
+
   void Add(std::uint32_t name, std::uint32_t thread, Interval time) {
     const std::vector<bool>& feeders = judged_.timeline.feeders;
     if (name == kNone || thread >= feeders.size() || !feeders[thread]) return;
