@@ -71,12 +71,13 @@ class Stall(harness.TestCase):
         self.assertIsNone(dur, "to the end")
         now = recording.base + start
         completed = [kernel for kernel in truth.kernels() if kernel.end <= now]
-        ends = [operation["end"] for operation in truth.of("op")]  # copies complete as well
-        self.assertEqual(now, max(end for end in ends if end <= now), "since the last completion")
         self.assert_same([kernel for kernel in recording.kernels()], completed)
-        calls = {call.correlation for call in truth.recorded_calls()}
+        calls = {call.correlation: call for call in truth.recorded_calls()}
         outstanding = [kernel for kernel in truth.kernels() if kernel.end > now]
-        self.assertTrue({kernel.correlation for kernel in outstanding} <= calls)
+        self.assertTrue({kernel.correlation for kernel in outstanding} <= calls.keys())
+        ends = [operation["end"] for operation in truth.of("op") if operation["end"] <= now]  # copies complete as well
+        first_launch = min(calls[kernel.correlation].start for kernel in outstanding)
+        self.assertEqual(now, max(*ends, first_launch), "since the last completion, or since the GPU has something to do again")
         recorded = {correlation for (correlation,) in recording.rows("SELECT correlation FROM api")}
         self.assertEqual({kernel.correlation for kernel in outstanding} - recorded, set(), "launches that wait are in the file")
         ((kind, detail),) = recording.rows("SELECT kind, detail FROM host_span")
