@@ -11,10 +11,12 @@
 
 #include "analyzer/common/units.h"
 #include "analyzer/common/whole.h"
+#include "analyzer/metrics/report/device_waterfall.h"
 #include "analyzer/verdict/add_link_findings.h"
 #include "analyzer/verdict/add_small_kernels.h"
 #include "analyzer/verdict/code/code_evidence.h"
 #include "analyzer/verdict/code/code_levers.h"
+#include "analyzer/verdict/compute_loss.h"
 #include "analyzer/verdict/evidence.h"
 #include "analyzer/verdict/host_code.h"
 #include "analyzer/verdict/judge_recording.h"
@@ -183,6 +185,12 @@ void VerdictOf(const Judgement& judgement, const proto::Ranks& between, TimeNs o
   }
   for (const BetweenSteps& steps : savings.between) BetweenOf(steps, *to.mutable_between());
   for (const std::string& caveat : decision.caveats) to.add_caveats(caveat);
+  Waterfall waterfall;
+  if (decision.label == "compute_bound") {
+    waterfall = WaterfallOf(*judgement.device);
+    to.set_loss(LossSentence(waterfall, static_cast<double>(judged.steps.count_judged())));
+    if (!to.loss().empty()) to.add_evidence()->set_text(to.loss());
+  }
   for (const EvidenceLine& line : EvidenceFor(judged, savings, decision))
     EvidenceOf(line, judged, origin, *to.add_evidence());
   if (decision.cause != nullptr && decision.cause->finding != nullptr)
@@ -191,7 +199,9 @@ void VerdictOf(const Judgement& judgement, const proto::Ranks& between, TimeNs o
     if (saving.label == decision.label) AdviceOf(saving, to);
   }
   const LeverContext context{judged, static_cast<double>(to.new_step_ns())};
-  for (const LeverRow& row : LeversOf(decision.label, *judged.rank)) {
+  std::vector<LeverRow> rows = LeversOf(decision.label, *judged.rank);
+  for (const LeverRow& row : LeversOfLoss(waterfall, *judged.rank)) rows.push_back(row);
+  for (const LeverRow& row : rows) {
     const LeverFacts facts = row.facts == nullptr ? LeverFacts() : row.facts(context);
     if (facts.is_set) continue;
     proto::Lever& lever = *to.add_levers();
@@ -248,6 +258,7 @@ void ClearVerdictFigures(proto::Verdict& verdict) {
   verdict.clear_evidence();
   verdict.clear_code();
   verdict.clear_code_of_ns();
+  verdict.clear_loss();
   verdict.clear_between();
   verdict.clear_runner_up();
   verdict.clear_fix_order();

@@ -86,7 +86,7 @@ void WriteMeter(Markup& out, double share) {
 void WriteBars(Markup& out, const ChartText& text, std::span<const Bar> bars) {
   double longest = 0;
   for (const Bar& bar : bars) {
-    double sum = 0;
+    double sum = bar.from;
     for (const BarPart& part : bar.parts) sum += part.amount;
     longest = std::max(longest, sum);
   }
@@ -97,7 +97,7 @@ void WriteBars(Markup& out, const ChartText& text, std::span<const Bar> bars) {
     for (const BarPart& part : bar.parts)
       description += (description.empty() ? "" : ", ") + part.text + " " + part.shown;
     rows.Row(bar.label, bar.total, description, [&] {
-      double from = 0;
+      double from = bar.from / longest;
       for (const BarPart& part : bar.parts) {
         const double to = from + part.amount / longest;
         rows.Part(part.mark, from, to, part.text + ": " + part.shown);

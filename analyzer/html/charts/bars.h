@@ -25,6 +25,7 @@ struct Bar {
   std::string label;
   std::string total;  // at its end: "73.07 ms"
   std::vector<BarPart> parts;
+  double from = 0;  // where they begin
 };
 
 // One line a bar, all on one scale that ends with the longest. `text`: with the legend.

@@ -28,6 +28,7 @@ void WriteKernels(const HtmlReport& to) {
                   .rows = kKernelRows,
                   .where_all = "analyze kernels shows all",
                   .order = "share"});
+  WriteWaterfallBars(to);
   to.out.Leaf("h3", "Roofline");
   WriteRoofline(to);
   Reused reused(to);

@@ -5,7 +5,9 @@
 #include <bit>
 #include <cassert>
 #include <cstddef>
-#include <numeric>
+#include <vector>
+
+#include "analyzer/common/remainders.h"
 
 namespace traceinject {
 namespace {
@@ -205,31 +207,13 @@ Partition PartitionOf(const GpuOps& ops, Interval window) {
 }
 
 std::array<double, 5> RoundedPercentages(const Partition& partition) {
-  constexpr std::int64_t kUnits = 100'000;  // of 0.001 %
-  const std::array<TimeNs, 5> parts = {partition.compute_ns, partition.exposed_communication_ns,
-                                       partition.exposed_copy_ns, partition.idle_ns,
-                                       partition.unrecorded_ns};
-  const TimeNs whole = std::accumulate(parts.begin(), parts.end(), TimeNs{0});
-  if (whole == 0) return {};
-
-  std::array<std::int64_t, 5> units{}, remainder{};
-  std::int64_t given = 0;
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    // 128 bits: a month of nanoseconds times 10^5 does not fit in 64.
-    const __int128 scaled = static_cast<__int128>(parts[i]) * kUnits;
-    units[i] = static_cast<std::int64_t>(scaled / whole);
-    remainder[i] = static_cast<std::int64_t>(scaled % whole);
-    given += units[i];
-  }
-  std::array<std::size_t, 5> order = {0, 1, 2, 3, 4};
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return remainder[a] > remainder[b]; });
-  for (std::size_t i = 0; given < kUnits; ++i, ++given) ++units[order[i]];
-
+  const std::vector<std::int64_t> thousandths =
+      LargestRemainders({partition.compute_ns, partition.exposed_communication_ns,
+                         partition.exposed_copy_ns, partition.idle_ns, partition.unrecorded_ns},
+                        100'000);
   std::array<double, 5> percentages{};
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    percentages[i] = static_cast<double>(units[i]) / 1000.0;
-  }
+  for (std::size_t i = 0; i < percentages.size(); ++i)
+    percentages[i] = static_cast<double>(thousandths[i]) / 1000.0;
   return percentages;
 }
 

@@ -129,6 +129,25 @@ KernelWork WorkOfCall(const CallWork& call, const GpuSpec* spec, const KernelTra
   return one;
 }
 
+// All products of the call between the two rows, as one.
+CallWork WorkOfRows(const Rank& rank, std::uint32_t first, std::uint32_t last) {
+  const Gemms& gemms = rank.gemms;
+  const auto work_of = [&](std::uint32_t row) {
+    const GemmShape& shape = rank.gemm_shapes[gemms.shape[row]];
+    return WorkOf(shape, rank.string(shape.function));
+  };
+  CallWork sum = work_of(first);
+  for (std::uint32_t row = first + 1; row <= last; ++row) {
+    if (gemms.thread[row] != gemms.thread[last]) continue;
+    const CallWork one = work_of(row);
+    sum.flops += one.flops;
+    Add(sum.bytes, one.bytes);
+    if (sum.rate != one.rate) sum.rate.reset();
+    if (sum.dtype != one.dtype) sum.dtype.clear();
+  }
+  return sum;
+}
+
 class Measurement {
  public:
   Measurement(const Rank& rank, const Device& device)
@@ -175,7 +194,7 @@ class Measurement {
     ForEachCall(of_products, [this](std::uint32_t call, const Kernels& by) {
       const std::uint32_t first = FirstOfCall(rank_.gemms, call);
       if (first == call) return AddCall(products_[rank_.gemms.shape[call]], by);
-      CallsOfShape group{GroupedWork(first, call), {}};
+      CallsOfShape group{WorkOfRows(rank_, first, call), {}};
       AddCall(group, by);
     });
     ForEachCall(of_attention, [this](std::uint32_t call, const Kernels& by) {
@@ -213,21 +232,6 @@ class Measurement {
   std::uint32_t NameOf(std::uint32_t op) const { return rank_.shapes[device_.ops.detail[op]].name; }
   bool Computes(std::uint32_t op, bool right_class) const {
     return right_class && !is_helper_[device_.ops.detail[op]];
-  }
-
-  // All products of the call between the two rows, as one.
-  CallWork GroupedWork(std::uint32_t first, std::uint32_t last) const {
-    const Gemms& gemms = rank_.gemms;
-    CallWork sum = *products_[gemms.shape[first]].work;
-    for (std::uint32_t row = first + 1; row <= last; ++row) {
-      if (gemms.thread[row] != gemms.thread[last]) continue;
-      const CallWork& one = *products_[gemms.shape[row]].work;
-      sum.flops += one.flops;
-      ::traceinject::Add(sum.bytes, one.bytes);
-      if (sum.rate != one.rate) sum.rate.reset();
-      if (sum.dtype != one.dtype) sum.dtype.clear();
-    }
-    return sum;
   }
 
   // Calls visit(call, kernels) for each call of which one name computes.
@@ -286,6 +290,19 @@ class Measurement {
 KernelWork WorkOfProduct(const Rank& rank, const GpuSpec* spec, const GemmShape& shape,
                          const KernelTraits& traits) {
   return WorkOfCall(WorkOf(shape, rank.string(shape.function)), spec, traits);
+}
+
+KernelWork WorkOfProductCall(const Rank& rank, const GpuSpec* spec, std::uint32_t call,
+                             const KernelTraits& traits) {
+  return WorkOfCall(WorkOfRows(rank, FirstOfCall(rank.gemms, call), call), spec, traits);
+}
+
+KernelWork WorkOfAttentionCall(const Rank& rank, const GpuSpec* spec, std::uint32_t call,
+                               const KernelTraits& traits) {
+  const Attentions& attentions = rank.attentions;
+  const auto work =
+      WorkOf(rank.attention_shapes[attentions.shape[call]], attentions.backward[call] != 0);
+  return work ? WorkOfCall(*work, spec, traits) : KernelWork();
 }
 
 KernelWork& KernelWork::operator+=(const KernelWork& other) {

@@ -64,6 +64,13 @@ using KernelWorks =
 KernelWork WorkOfProduct(const Rank& rank, const GpuSpec* spec, const GemmShape& shape,
                          const KernelTraits& traits);
 
+// The same of a recorded call: of the row of Rank::gemms, with the others of a grouped call whose
+// last one it is, and of the row of Rank::attentions. No FLOPs: they are not known.
+KernelWork WorkOfProductCall(const Rank& rank, const GpuSpec* spec, std::uint32_t call,
+                             const KernelTraits& traits);
+KernelWork WorkOfAttentionCall(const Rank& rank, const GpuSpec* spec, std::uint32_t call,
+                               const KernelTraits& traits);
+
 // Of the kernels in the ranges. O(calls + operations log operations).
 KernelWorks MeasureKernelWork(const Rank& rank, const Device& device, const LibraryCalls& calls,
                               const OpRanges& ranges);

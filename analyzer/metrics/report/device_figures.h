@@ -19,6 +19,7 @@
 #include "analyzer/metrics/idle/run_time.h"
 #include "analyzer/metrics/idle/samples.h"
 #include "analyzer/metrics/kernels/attention.h"
+#include "analyzer/metrics/kernels/compute_time.h"
 #include "analyzer/metrics/kernels/kernel_findings.h"
 #include "analyzer/metrics/kernels/kernels.h"
 #include "analyzer/metrics/kernels/matrix_products.h"
@@ -48,6 +49,7 @@ struct DeviceFigures : DeviceAnalysis {
   NcclLinks nccl;
   CommKernels comm_kernels;
   KernelCounter kernels;
+  ComputeTime compute;
   MatrixProducts products;
   MemoryCalls memory;
   std::vector<KernelFinding> findings;

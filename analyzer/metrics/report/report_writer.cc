@@ -500,6 +500,7 @@ void ReportWriter::RunSums(const std::deque<DeviceFigures>& devices, proto::Run&
   TransportsOf(*to.mutable_nccl());
   ProductsOf(MergeMatrixProducts(products), attention, SumOfDevices(step_flops),
              *to.mutable_matrix_products());
+  WaterfallOfRun(devices, *to.mutable_waterfall());
   if (const auto samples = SumOfSamples(devices)) SamplesOf(*samples, *to.mutable_samples());
   if (!memory.empty()) MemoryOf(MergeMemoryCalls(memory), *to.mutable_memory_calls());
   JoinOf(join, *to.mutable_join());

@@ -56,6 +56,7 @@ void ClearFigures(Figures figures, const std::string& reason, Part& part) {
 
 void ClearRun(Figures figures, const std::string& reason, proto::Run& run) {
   ClearFigures(figures, reason, run);
+  run.clear_waterfall();
   if (figures != Figures::kPartition) return;
   run.clear_busy_share();
   run.clear_compute_share();

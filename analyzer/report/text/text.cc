@@ -129,6 +129,7 @@ std::string WriteText(const proto::Report& report, const TextOptions& options) {
     for (const proto::DeviceReport& device : to.report.devices()) {
       if (!several) WriteDevice(to, device);
     }
+    WriteWaterfall(to);
     const proto::Run& run = to.report.run();
     to.page.Heading(several ? "Kernels, all GPUs, by time" : "Kernels, by time");
     WriteKernels(to, run.kernels(), run.top_kernels(), kAllRows);

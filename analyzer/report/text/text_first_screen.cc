@@ -212,6 +212,7 @@ void WriteFirstScreen(TextReport& to) {
          {SavingSentence(verdict), BetweenSentence(verdict), ConfidenceSentence(verdict)}) {
       if (!sentence.empty()) to.page.Sentence(sentence);
     }
+    if (!verdict.loss().empty()) to.page.Sentence(verdict.loss());
     for (int i = 0; i < std::min(verdict.caveats_size(), kCaveats); ++i)
       to.page.Sentence("caveat: " + verdict.caveats(i));
   }

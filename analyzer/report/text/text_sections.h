@@ -69,6 +69,10 @@ void WriteRunTime(TextReport& to, const proto::DeviceSteps& steps);
 // text_steps.cc
 void WriteSamples(TextReport& to);
 
+// text_waterfall.cc
+// From the peak of the GPUs to what they achieve.
+void WriteWaterfall(TextReport& to);
+
 // text_partition.cc
 void WriteTime(TextReport& to);
 void WriteRatios(TextReport& to, const proto::Partition& partition);
