@@ -5,8 +5,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <optional>
-#include <unordered_map>
 #include <utility>
 
 #include "analyzer/metrics/gpu/gpu_specs.h"
@@ -84,7 +84,10 @@ class Division {
         spec_(FindGpuSpec(device.name)),
         product_seen_(rank.gemms.size()),
         attention_seen_(rank.attentions.size()),
-        traits_(rank.shapes.size()) {}
+        traits_(rank.shapes.size()),
+        products_(rank.gemm_shapes.size()),
+        attentions_(2 * rank.attention_shapes.size()),
+        of_shape_(rank.shapes.size()) {}
 
   ComputeTime Divide(const Intervals& times) {
     Books books(times);
@@ -120,17 +123,12 @@ class Division {
     ComputeKind kind = ComputeKind::kOther;
     ComputeGroup group;
   };
-  // Of a call: none where it is not known what it takes.
+  // What calls of one shape take; without work: it is not known.
   struct Known {
     std::string name;
     std::optional<ComputeGroup> work;  // of one call
+    Group* group = nullptr;
   };
-  // What a key of a group is about, in its upper half.
-  enum class About : std::uint8_t { kProducts, kGrouped, kForward, kBackward, kName, kClass };
-
-  static std::uint64_t Key(About about, std::uint32_t of) {
-    return static_cast<std::uint64_t>(about) << 32 | of;
-  }
 
   // `counts`: the work of its call counts; else only its kind is asked for.
   Group& GroupOf(std::uint32_t op, bool counts) {
@@ -143,75 +141,68 @@ class Division {
                  call != kNone && AttentionLinks::IsAttention(kernel_class)) {
         if (Group* group = GroupOfAttention(call, op, counts)) return *group;
       }
-      const std::uint32_t name = rank_.shapes[ops_.detail[op]].name;
-      return Find(Key(About::kName, name), ComputeKind::kUnknownWork,
-                  [&] { return std::string(rank_.string(name)); });
     }
-    return Find(Key(About::kClass, static_cast<std::uint32_t>(kernel_class)), ComputeKind::kOther,
-                [&] { return std::string(KernelClassTitle(kernel_class)); });
+    Group*& group = of_shape_[ops_.detail[op]];
+    if (group == nullptr) group = &GroupWithoutWork(op);
+    return *group;
   }
 
-  template <typename MakeName>
-  Group& Find(std::uint64_t key, ComputeKind kind, MakeName make_name) {
-    const auto [entry, is_new] = groups_.try_emplace(key);
-    if (is_new) entry->second = {kind, {make_name()}};
+  Group& GroupWithoutWork(std::uint32_t op) {
+    const KernelClass kernel_class = ops_.kernel_class[op];
+    if (IsMatrixWork(kernel_class))
+      return Find(ComputeKind::kUnknownWork,
+                  std::string(rank_.string(rank_.shapes[ops_.detail[op]].name)));
+    return Find(ComputeKind::kOther, std::string(KernelClassTitle(kernel_class)));
+  }
+
+  Group& Find(ComputeKind kind, std::string name) {
+    const auto [entry, is_new] = groups_.try_emplace({kind, name});
+    if (is_new) entry->second = {kind, {std::move(name)}};
     return entry->second;
   }
 
   // Null: the work of the call is not known.
   Group* GroupOfProduct(std::uint32_t call, std::uint32_t op, bool counts) {
-    const std::uint32_t shape = rank_.gemms.shape[call];
-    const bool is_grouped = FirstOfCall(rank_.gemms, call) != call;
-    const std::uint64_t key = Key(is_grouped ? About::kGrouped : About::kProducts, shape);
-    const Known* known = nullptr;
-    Known of_grouped;
-    if (is_grouped) {
+    const auto work_of_call = [&] { return WorkOfProductCall(rank_, spec_, call, TraitsOfOp(op)); };
+    const auto reached_ns = [](const KernelWork& work) { return *work.reached_ns; };
+    if (FirstOfCall(rank_.gemms, call) != call) {
       // Each may hold other products beside the last.
-      of_grouped = KnownOf(WorkOfProductCall(rank_, spec_, call, TraitsOfOp(op)), ReachedByProduct);
-      of_grouped.name = "grouped GEMMs";
-      known = &of_grouped;
-    } else {
-      known = &Once(key, [&] {
-        const KernelWork work = WorkOfProductCall(rank_, spec_, call, TraitsOfOp(op));
-        Known one = KnownOf(work, ReachedByProduct);
-        one.name = NameOf(rank_.gemm_shapes[shape], work);
-        return one;
-      });
+      Known grouped = KnownOf("grouped GEMMs", work_of_call(), reached_ns);
+      return AddWork(grouped, ComputeKind::kProduct, product_seen_, call, counts);
     }
-    return AddWork(key, ComputeKind::kProduct, *known, product_seen_, call, counts);
+    const std::uint32_t shape = rank_.gemms.shape[call];
+    std::optional<Known>& known = products_[shape];
+    if (!known) {
+      const KernelWork work = work_of_call();
+      known = KnownOf(NameOf(rank_.gemm_shapes[shape], work), work, reached_ns);
+    }
+    return AddWork(*known, ComputeKind::kProduct, product_seen_, call, counts);
   }
 
   Group* GroupOfAttention(std::uint32_t call, std::uint32_t op, bool counts) {
     const std::uint32_t shape = rank_.attentions.shape[call];
     const bool backward = rank_.attentions.backward[call] != 0;
-    const std::uint64_t key = Key(backward ? About::kBackward : About::kForward, shape);
-    const Known& known = Once(key, [&] {
-      const AttentionShape& of = rank_.attention_shapes[shape];
-      const KernelWork work = WorkOfAttentionCall(rank_, spec_, call, TraitsOfOp(op));
-      Known one = KnownOf(work, [&](const KernelWork& needed) {
-        return *needed.peak_ns / (backward ? kReachedAttentionBackward : kReachedAttentionForward);
-      });
-      one.name = NameOf(of, backward);
-      const std::optional<double> counted = AttentionFlops(of, backward);
-      if (one.work && counted && work.flops > 0)
-        one.work->full_square_ns = one.work->peak_ns * (*counted / work.flops - 1);
-      return one;
-    });
-    return AddWork(key, ComputeKind::kAttention, known, attention_seen_, call, counts);
+    std::optional<Known>& known = attentions_[2 * shape + (backward ? 1 : 0)];
+    if (!known) known = KnownOfAttention(call, backward, TraitsOfOp(op));
+    return AddWork(*known, ComputeKind::kAttention, attention_seen_, call, counts);
   }
 
-  template <typename Make>
-  const Known& Once(std::uint64_t key, Make make) {
-    const auto [entry, is_new] = known_.try_emplace(key);
-    if (is_new) entry->second = make();
-    return entry->second;
+  Known KnownOfAttention(std::uint32_t call, bool backward, const KernelTraits& traits) const {
+    const AttentionShape& shape = rank_.attention_shapes[rank_.attentions.shape[call]];
+    const KernelWork work = WorkOfAttentionCall(rank_, spec_, call, traits);
+    const double reached = backward ? kReachedAttentionBackward : kReachedAttentionForward;
+    Known known = KnownOf(NameOf(shape, backward), work,
+                          [&](const KernelWork& needed) { return *needed.peak_ns / reached; });
+    const std::optional<double> counted = AttentionFlops(shape, backward);
+    if (known.work && counted)
+      known.work->full_square_ns = known.work->peak_ns * (*counted / work.flops - 1);
+    return known;
   }
-
-  static double ReachedByProduct(const KernelWork& work) { return *work.reached_ns; }
 
   template <typename Reached>
-  static Known KnownOf(const KernelWork& work, Reached reached_ns) {
+  static Known KnownOf(std::string name, const KernelWork& work, Reached reached_ns) {
     Known known;
+    known.name = std::move(name);
     if (!work.peak_ns || work.flops <= 0) return known;
     ComputeGroup& one = known.work.emplace();
     one.peak_ns = *work.peak_ns;
@@ -221,17 +212,18 @@ class Division {
   }
 
   // The work of a call counts with the first of its kernels.
-  Group* AddWork(std::uint64_t key, ComputeKind kind, const Known& known, std::vector<bool>& seen,
-                 std::uint32_t call, bool counts) {
+  Group* AddWork(Known& known, ComputeKind kind, std::vector<bool>& seen, std::uint32_t call,
+                 bool counts) {
     if (!known.work) return nullptr;
-    Group& group = Find(key, kind, [&] { return known.name; });
-    if (!counts || seen[call]) return &group;
+    if (known.group == nullptr) known.group = &Find(kind, known.name);
+    if (!counts || seen[call]) return known.group;
     seen[call] = true;
-    group.group.peak_ns += known.work->peak_ns;
-    group.group.reached_ns += known.work->reached_ns;
-    group.group.memory_ns += known.work->memory_ns;
-    group.group.full_square_ns += known.work->full_square_ns;
-    return &group;
+    ComputeGroup& to = known.group->group;
+    to.peak_ns += known.work->peak_ns;
+    to.reached_ns += known.work->reached_ns;
+    to.memory_ns += known.work->memory_ns;
+    to.full_square_ns += known.work->full_square_ns;
+    return known.group;
   }
 
   const KernelTraits& TraitsOfOp(std::uint32_t op) {
@@ -247,8 +239,10 @@ class Division {
   const GpuSpec* spec_;
   std::vector<bool> product_seen_, attention_seen_;
   std::vector<std::optional<KernelTraits>> traits_;  // by kernel shape
-  std::unordered_map<std::uint64_t, Known> known_;
-  std::unordered_map<std::uint64_t, Group> groups_;
+  std::vector<std::optional<Known>> products_;       // by shape
+  std::vector<std::optional<Known>> attentions_;     // by shape, forward and backward
+  std::vector<Group*> of_shape_;                     // by kernel shape: of those without known work
+  std::map<std::pair<ComputeKind, std::string>, Group> groups_;
   ComputeTime found_;
 };
 

@@ -69,7 +69,7 @@ class Bars {
   }
   void AddItem(WaterfallPart part, const std::string& name, double ns) {
     ns_[{part, std::nullopt}] += ns;
-    if (ns >= 1) items_[part].push_back({name, static_cast<TimeNs>(std::llround(ns))});
+    if (ns > 0) items_[part][name] += ns;
   }
   double of(WaterfallPart part) const {
     const auto found = ns_.find({part, std::nullopt});
@@ -113,16 +113,18 @@ class Bars {
 
  private:
   std::vector<WaterfallItem> Largest(WaterfallPart part) {
-    std::vector<WaterfallItem>& items = items_[part];
+    std::vector<WaterfallItem> items;
+    for (const auto& [name, ns] : items_[part])
+      items.push_back({name, static_cast<TimeNs>(std::llround(ns))});
     std::stable_sort(items.begin(), items.end(),
                      [](const WaterfallItem& a, const WaterfallItem& b) { return a.ns > b.ns; });
     if (items.size() > kItems) items.resize(kItems);
-    return std::move(items);
+    return items;
   }
 
   Waterfall found_;
   std::map<std::pair<WaterfallPart, std::optional<IdleCause>>, double> ns_;
-  std::map<WaterfallPart, std::vector<WaterfallItem>> items_;
+  std::map<WaterfallPart, std::map<std::string, double>> items_;
 };
 
 // What groups of a kind take of the time of the kind.
@@ -239,20 +241,18 @@ Waterfall SumOfWaterfalls(const std::vector<Waterfall>& devices) {
     wall_ns += device.wall_ns;
     full_square_ns += device.full_square_ns;
   }
-  // Items of one name are one. Bars hold their largest only, which is what is wanted of the sum.
-  std::map<std::pair<WaterfallPart, std::string>, TimeNs> items;
   Bars bars(wall_ns);
   for (const Waterfall& device : devices) {
     for (const WaterfallBar& bar : device.bars) {
+      // Only the largest are known of each, which is what is wanted of the sum.
       TimeNs of_items = 0;
       for (const WaterfallItem& item : bar.items) {
-        items[{bar.part, item.name}] += item.ns;
+        bars.AddItem(bar.part, item.name, static_cast<double>(item.ns));
         of_items += item.ns;
       }
       bars.Add(bar.part, static_cast<double>(bar.ns - of_items), bar.cause);
     }
   }
-  for (const auto& [key, ns] : items) bars.AddItem(key.first, key.second, static_cast<double>(ns));
   Waterfall sum = bars.Finish();
   sum.full_square_ns = full_square_ns;
   Round(sum);
