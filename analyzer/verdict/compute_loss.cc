@@ -18,8 +18,8 @@ struct LabelOfPart {
   std::string_view label;
 };
 constexpr LabelOfPart kLabelsOfParts[] = {{WaterfallPart::kMemoryBound, "memory_bound"},
-                                   {WaterfallPart::kProducts, "inefficient_gemm"},
-                                   {WaterfallPart::kClock, "throttled"}};
+                                          {WaterfallPart::kProducts, "inefficient_gemm"},
+                                          {WaterfallPart::kClock, "throttled"}};
 
 // The others.
 struct RowOfPart {
@@ -47,17 +47,6 @@ constexpr RowOfPart kRowsOfParts[] = {
       documents::kTuning}},
 };
 
-std::string LossItemsText(const WaterfallBar& bar, double steps) {
-  std::string text;
-  for (const WaterfallItem& item : bar.items) {
-    const std::string name =
-        bar.part == WaterfallPart::kUnknownWork ? StripKernelName(item.name) : item.name;
-    text += fmt::format("{}{} {}", text.empty() ? " (" : "; ", name,
-                        Rounded(static_cast<double>(item.ns) / steps));
-  }
-  return text.empty() ? text : text + ")";
-}
-
 }  // namespace
 
 std::string LossSentence(const Waterfall& waterfall, double steps) {
@@ -65,9 +54,22 @@ std::string LossSentence(const Waterfall& waterfall, double steps) {
   if (loss == nullptr || steps <= 0) return {};
   return fmt::format(
       "{:.1f} % of the published peak is achieved; most is lost to {}: {:.1f} % of "
-      "the step, {}{}",
+      "the step, {}",
       waterfall.bars.back().tenths / 10.0, WaterfallPartTitle(loss->part), loss->tenths / 10.0,
-      Rounded(static_cast<double>(loss->ns) / steps), LossItemsText(*loss, steps));
+      Rounded(static_cast<double>(loss->ns) / steps));
+}
+
+std::string LossItems(const Waterfall& waterfall, double steps) {
+  const WaterfallBar* const loss = waterfall.largest_loss_of_computing();
+  if (loss == nullptr || loss->items.empty() || steps <= 0) return {};
+  std::string text;
+  for (const WaterfallItem& item : loss->items) {
+    const std::string name =
+        loss->part == WaterfallPart::kUnknownWork ? StripKernelName(item.name) : item.name;
+    text += fmt::format("{}{} {}", text.empty() ? " (" : "; ", name,
+                        Rounded(static_cast<double>(item.ns) / steps));
+  }
+  return text + ")";
 }
 
 std::vector<LeverRow> LeversOfLoss(const Waterfall& waterfall, const Rank& rank) {

@@ -11,9 +11,11 @@
 
 namespace traceinject {
 
-// "38.2 % of the peak is achieved; most is lost to memory-bound kernels: 21.4 % of the step, 15.6
-// ms (norm 6.1 ms, elementwise 5.2 ms)". Empty: not known. `steps`: of how many the waterfall is.
+// "38.2 % of the published peak is achieved; most is lost to memory-bound kernels: 21.4 % of the
+// step, 15.6 ms". Empty: not known. `steps`: of how many the waterfall is.
 std::string LossSentence(const Waterfall& waterfall, double steps);
+// " (norm 6.1 ms; elementwise 5.2 ms)": what is most of it. Empty: not known.
+std::string LossItems(const Waterfall& waterfall, double steps);
 
 // What may make it less, in the order to try. O(rows x loaders).
 std::vector<LeverRow> LeversOfLoss(const Waterfall& waterfall, const Rank& rank);

@@ -188,8 +188,9 @@ void VerdictOf(const Judgement& judgement, const proto::Ranks& between, TimeNs o
   Waterfall waterfall;
   if (decision.label == "compute_bound") {
     waterfall = WaterfallOf(*judgement.device);
-    to.set_loss(LossSentence(waterfall, static_cast<double>(judged.steps.count_judged())));
-    if (!to.loss().empty()) to.add_evidence()->set_text(to.loss());
+    const auto steps = static_cast<double>(judged.steps.count_judged());
+    to.set_loss(LossSentence(waterfall, steps));
+    if (!to.loss().empty()) to.add_evidence()->set_text(to.loss() + LossItems(waterfall, steps));
   }
   for (const EvidenceLine& line : EvidenceFor(judged, savings, decision))
     EvidenceOf(line, judged, origin, *to.add_evidence());

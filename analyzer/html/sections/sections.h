@@ -53,7 +53,8 @@ void WriteVerdictSection(const HtmlReport& to);
 // The bar of the mean step that the verdict is about; nothing where none is known. time_section.cc
 void WriteMeanStep(const HtmlReport& to);
 
-// What each cause takes from the peak of the GPUs; nothing where it is not known. waterfall_bars.cc
+// What each cause takes from the peak of the GPU that the verdict is about; nothing where it is not
+// known. waterfall_bars.cc
 void WriteWaterfallBars(const HtmlReport& to);
 
 // How late each rank was over the run, all ranks, and their links; where there are any.

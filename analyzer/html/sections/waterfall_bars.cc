@@ -27,7 +27,9 @@ std::string TipOf(const proto::WaterfallBar& bar) {
 }  // namespace
 
 void WriteWaterfallBars(const HtmlReport& to) {
-  const proto::Waterfall& waterfall = to.report.run().waterfall();
+  const proto::DeviceReport* const device = JudgedDevice(to.report);
+  if (device == nullptr) return;
+  const proto::Waterfall& waterfall = device->waterfall();
   std::vector<Bar> bars;
   double above = 100;
   for (const proto::WaterfallBar& part : waterfall.bars()) {
@@ -38,8 +40,8 @@ void WriteWaterfallBars(const HtmlReport& to) {
         {part.title(), shown, {{MarkOfPart(part), TipOf(part), part.percent(), shown}}, above});
   }
   WriteBars(to.out,
-            {fmt::format("From the published peak to what is achieved, of the mean step of {}",
-                         FormatTime(waterfall.step_ns())),
+            {fmt::format("From the published peak to what {} achieves, of the mean step of {}",
+                         device->label(), FormatTime(waterfall.step_ns())),
              ""},
             bars);
 }

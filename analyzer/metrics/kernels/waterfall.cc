@@ -233,30 +233,4 @@ Waterfall WaterfallOf(const Device& device, const StepSplit& split, const Comput
   return found;
 }
 
-Waterfall SumOfWaterfalls(const std::vector<Waterfall>& devices) {
-  if (devices.empty()) return {};
-  TimeNs wall_ns = 0, full_square_ns = 0;
-  for (const Waterfall& device : devices) {
-    if (device.bars.empty()) return Without(device.reason);
-    wall_ns += device.wall_ns;
-    full_square_ns += device.full_square_ns;
-  }
-  Bars bars(wall_ns);
-  for (const Waterfall& device : devices) {
-    for (const WaterfallBar& bar : device.bars) {
-      // Only the largest are known of each, which is what is wanted of the sum.
-      TimeNs of_items = 0;
-      for (const WaterfallItem& item : bar.items) {
-        bars.AddItem(bar.part, item.name, static_cast<double>(item.ns));
-        of_items += item.ns;
-      }
-      bars.Add(bar.part, static_cast<double>(bar.ns - of_items), bar.cause);
-    }
-  }
-  Waterfall sum = bars.Finish();
-  sum.full_square_ns = full_square_ns;
-  Round(sum);
-  return sum;
-}
-
 }  // namespace traceinject

@@ -74,7 +74,4 @@ struct Waterfall {
 Waterfall WaterfallOf(const Device& device, const StepSplit& split, const ComputeTime& compute,
                       std::optional<double> clock);
 
-// Of several devices, which share the time as one; without any where one has none.
-Waterfall SumOfWaterfalls(const std::vector<Waterfall>& devices);
-
 }  // namespace traceinject

@@ -133,21 +133,6 @@ TEST(WaterfallTest, WithoutAPeakOrWorkThereIsNone) {
             "the FLOPs of no kernel in this time are known");
 }
 
-TEST(WaterfallTest, DevicesShareTheTimeAsOne) {
-  const ComputeTime fast = OneProduct(850, 400, 500), slow = OneProduct(1850, 400, 500);
-  const Waterfall sum = SumOfWaterfalls({WaterfallOf(Gpu(), Split(fast), fast, std::nullopt),
-                                         WaterfallOf(Gpu(), Split(slow), slow, std::nullopt)});
-  EXPECT_EQ(sum.wall_ns, 3000);
-  EXPECT_EQ(NsOf(sum, WaterfallPart::kAchieved), 800);
-  EXPECT_EQ(NsOf(sum, WaterfallPart::kProducts), 350 + 1350);
-  EXPECT_EQ(TenthsOf(sum), 1000);
-  ASSERT_EQ(sum.largest_loss_of_computing()->items.size(), 1U);
-  EXPECT_EQ(sum.largest_loss_of_computing()->items[0].ns, 1700);
-  EXPECT_EQ(
-      SumOfWaterfalls({sum, WaterfallOf(Gpu("A card"), Split(fast), fast, std::nullopt)}).reason,
-      "the peak rate of 'A card' is not known");
-}
-
 TEST(WaterfallTest, AnyTimesAddUp) {
   std::mt19937 random(3);
   const auto pick = [&](int below) { return static_cast<TimeNs>(random() % below); };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <string>
-#include <vector>
 
 #include "analyzer/metrics/report/device_waterfall.h"
 #include "analyzer/metrics/report/report_writer.h"
@@ -8,17 +8,13 @@
 namespace traceinject {
 namespace {
 
-// Of judged steps, or of windows.
-std::int64_t CountOf(const std::deque<DeviceFigures>& devices) {
-  std::int64_t count = 0;
-  for (const DeviceFigures& found : devices) {
-    const bool is_of_steps = found.times == found.steps.judged_times();
-    count += is_of_steps ? static_cast<std::int64_t>(found.steps.count_judged()) : 1;
-  }
-  return std::max<std::int64_t>(1, count);
+// Of judged steps; of a window 1.
+std::int64_t CountOf(const DeviceFigures& found) {
+  if (found.times != found.steps.judged_times()) return 1;
+  return std::max<std::int64_t>(1, static_cast<std::int64_t>(found.steps.count_judged()));
 }
 
-std::string TitleOf(const WaterfallBar& bar) {
+std::string TitleOfBar(const WaterfallBar& bar) {
   std::string title(WaterfallPartTitle(bar.part));
   if (bar.cause) title.append(": ").append(IdleCauseName(*bar.cause));
   return title;
@@ -26,21 +22,18 @@ std::string TitleOf(const WaterfallBar& bar) {
 
 }  // namespace
 
-void ReportWriter::WaterfallOfRun(const std::deque<DeviceFigures>& devices,
-                                  proto::Waterfall& to) const {
-  std::vector<Waterfall> each;
-  for (const DeviceFigures& found : devices) each.push_back(WaterfallOf(found));
-  const Waterfall sum = SumOfWaterfalls(each);
-  to.set_reason(sum.reason);
-  if (sum.bars.empty()) return;
-  const std::int64_t steps = CountOf(devices);
-  to.set_step_ns(sum.wall_ns / steps);
-  to.set_full_square_percent(100 * static_cast<double>(sum.full_square_ns) /
-                             static_cast<double>(sum.wall_ns));
-  for (const WaterfallBar& bar : sum.bars) {
+void ReportWriter::WaterfallOfDevice(const DeviceFigures& found, proto::Waterfall& to) const {
+  const Waterfall waterfall = WaterfallOf(found);
+  to.set_reason(waterfall.reason);
+  if (waterfall.bars.empty()) return;
+  const std::int64_t steps = CountOf(found);
+  to.set_step_ns(waterfall.wall_ns / steps);
+  to.set_full_square_percent(100 * static_cast<double>(waterfall.full_square_ns) /
+                             static_cast<double>(waterfall.wall_ns));
+  for (const WaterfallBar& bar : waterfall.bars) {
     proto::WaterfallBar& one = *to.add_bars();
     one.set_part(std::string(WaterfallPartName(bar.part)));
-    one.set_title(TitleOf(bar));
+    one.set_title(TitleOfBar(bar));
     one.set_percent(bar.tenths / 10.0);
     one.set_ns(bar.ns / steps);
     for (const WaterfallItem& item : bar.items) {

@@ -429,6 +429,7 @@ void ReportWriter::Device(const DeviceFigures& found, const HostActivities& acti
   if (const GpuSpec* spec = FindGpuSpec(found.device->name)) Peaks(*spec, *to.mutable_peaks());
   WindowOf(found.window, *to.mutable_window());
   PartitionOf(found.partition, *to.mutable_partition());
+  WaterfallOfDevice(found, *to.mutable_waterfall());
   CaptureGaps(found, to);
   Causes(found.gaps.causes, *to.mutable_idle_causes());
   for (const Gap& gap : found.gaps.longest) GapOf(found, gap, activities, *to.add_longest_gaps());
@@ -500,7 +501,6 @@ void ReportWriter::RunSums(const std::deque<DeviceFigures>& devices, proto::Run&
   TransportsOf(*to.mutable_nccl());
   ProductsOf(MergeMatrixProducts(products), attention, SumOfDevices(step_flops),
              *to.mutable_matrix_products());
-  WaterfallOfRun(devices, *to.mutable_waterfall());
   if (const auto samples = SumOfSamples(devices)) SamplesOf(*samples, *to.mutable_samples());
   if (!memory.empty()) MemoryOf(MergeMemoryCalls(memory), *to.mutable_memory_calls());
   JoinOf(join, *to.mutable_join());

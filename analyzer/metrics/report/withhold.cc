@@ -56,7 +56,6 @@ void ClearFigures(Figures figures, const std::string& reason, Part& part) {
 
 void ClearRun(Figures figures, const std::string& reason, proto::Run& run) {
   ClearFigures(figures, reason, run);
-  run.clear_waterfall();
   if (figures != Figures::kPartition) return;
   run.clear_busy_share();
   run.clear_compute_share();
@@ -123,6 +122,7 @@ void WithholdFigures(const TrustJudgement& judgement, proto::Report& report) {
     for (proto::DeviceReport& device : *report.mutable_devices()) {
       if (device.source() != static_cast<int>(withheld.rank)) continue;
       ClearFigures(withheld.figures, withheld.reason, device);
+      device.clear_waterfall();
       if (withheld.figures == Figures::kTimes) device.clear_telemetry();
       // Shares of the busy time, and rates.
       if (withheld.figures == Figures::kTimes || withheld.figures == Figures::kPartition)

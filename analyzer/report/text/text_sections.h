@@ -70,7 +70,7 @@ void WriteRunTime(TextReport& to, const proto::DeviceSteps& steps);
 void WriteSamples(TextReport& to);
 
 // text_waterfall.cc
-// From the peak of the GPUs to what they achieve.
+// From the peak of the GPU that the verdict is about to what it achieves.
 void WriteWaterfall(TextReport& to);
 
 // text_partition.cc

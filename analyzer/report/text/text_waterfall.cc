@@ -7,6 +7,7 @@
 
 #include "analyzer/common/units.h"
 #include "analyzer/report/layout/waterfall_items.h"
+#include "analyzer/report/text/judged_step.h"
 #include "analyzer/report/text/text_sections.h"
 
 namespace traceinject {
@@ -28,9 +29,11 @@ std::string StepDownText(double from_percent, double to_percent) {
 }  // namespace
 
 void WriteWaterfall(TextReport& to) {
-  const proto::Waterfall& waterfall = to.report.run().waterfall();
-  if (waterfall.bars().empty() && waterfall.reason().empty()) return;
-  to.page.Heading("From the published peak to what is achieved");
+  const proto::DeviceReport* const device = JudgedDevice(to.report);
+  if (device == nullptr || !device->has_waterfall()) return;
+  const proto::Waterfall& waterfall = device->waterfall();
+  to.page.Heading("From the published peak to what is achieved" +
+                  (to.report.devices_size() > 1 ? ", " + device->label() : std::string()));
   if (waterfall.bars().empty()) return to.page.Sentence("unknown: " + waterfall.reason());
   TextRows rows = {{"part", "of the step", "time", ""}};
   double above = 100;
