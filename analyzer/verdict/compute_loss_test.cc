@@ -33,8 +33,8 @@ TEST(ComputeLossTest, NamesTheLargestLossOfComputingAndWhatIsMostOfIt) {
                                     200});
   EXPECT_EQ(LossSentence(waterfall, 10),
             "35.0 % of the published peak is achieved; most is lost to memory-bound kernels: "
-            "20.0 % of the step, 2 ms");
-  EXPECT_EQ(LossItems(waterfall, 10), " (norm 1.2 ms; elementwise 800 us)");
+            "20.0 % of the step, 2.000 ms");
+  EXPECT_EQ(LossItems(waterfall, 10), " (norm 1.200 ms; elementwise 800.0 us)");
 }
 
 TEST(ComputeLossTest, NamesOfKernelsAreShort) {
@@ -43,7 +43,7 @@ TEST(ComputeLossTest, NamesOfKernelsAreShort) {
                                     20'000'000,
                                     {{"void cutlass::Kernel<float, 3>(int*)", 20'000'000}},
                                     200});
-  EXPECT_EQ(LossItems(waterfall, 10), " (void cutlass::Kernel 2 ms)");
+  EXPECT_EQ(LossItems(waterfall, 10), " (void cutlass::Kernel 2.000 ms)");
 }
 
 TEST(ComputeLossTest, NothingWhereNothingIsKnown) {
