@@ -11,7 +11,7 @@
 
 #include "analyzer/common/units.h"
 #include "analyzer/common/whole.h"
-#include "analyzer/metrics/report/device_waterfall.h"
+#include "analyzer/metrics/kernels/device_waterfall.h"
 #include "analyzer/verdict/add_link_findings.h"
 #include "analyzer/verdict/add_small_kernels.h"
 #include "analyzer/verdict/code/code_evidence.h"
@@ -187,7 +187,8 @@ void VerdictOf(const Judgement& judgement, const proto::Ranks& between, TimeNs o
   for (const std::string& caveat : decision.caveats) to.add_caveats(caveat);
   Waterfall waterfall;
   if (decision.label == "compute_bound") {
-    waterfall = WaterfallOf(*judgement.device);
+    const DeviceFigures& figures = *judgement.device;
+    waterfall = WaterfallOfDevice(figures, figures.partition, figures.compute, figures.telemetry);
     const auto steps = static_cast<double>(judged.steps.count_judged());
     to.set_loss(LossSentence(waterfall, steps));
     if (!to.loss().empty()) to.add_evidence()->set_text(to.loss() + LossItems(waterfall, steps));

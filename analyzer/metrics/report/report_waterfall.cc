@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <string>
 
-#include "analyzer/metrics/report/device_waterfall.h"
+#include "analyzer/metrics/kernels/device_waterfall.h"
 #include "analyzer/metrics/report/report_writer.h"
 
 namespace traceinject {
@@ -22,8 +22,9 @@ std::string TitleOfBar(const WaterfallBar& bar) {
 
 }  // namespace
 
-void ReportWriter::WaterfallOfDevice(const DeviceFigures& found, proto::Waterfall& to) const {
-  const Waterfall waterfall = WaterfallOf(found);
+void ReportWriter::WaterfallBlock(const DeviceFigures& found, proto::Waterfall& to) const {
+  const Waterfall waterfall =
+      WaterfallOfDevice(found, found.partition, found.compute, found.telemetry);
   to.set_reason(waterfall.reason);
   if (waterfall.bars.empty()) return;
   const std::int64_t steps = CountOf(found);

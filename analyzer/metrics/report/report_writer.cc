@@ -429,7 +429,7 @@ void ReportWriter::Device(const DeviceFigures& found, const HostActivities& acti
   if (const GpuSpec* spec = FindGpuSpec(found.device->name)) Peaks(*spec, *to.mutable_peaks());
   WindowOf(found.window, *to.mutable_window());
   PartitionOf(found.partition, *to.mutable_partition());
-  WaterfallOfDevice(found, *to.mutable_waterfall());
+  WaterfallBlock(found, *to.mutable_waterfall());
   CaptureGaps(found, to);
   Causes(found.gaps.causes, *to.mutable_idle_causes());
   for (const Gap& gap : found.gaps.longest) GapOf(found, gap, activities, *to.add_longest_gaps());

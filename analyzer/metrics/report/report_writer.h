@@ -56,7 +56,7 @@ class ReportWriter {
   void NcclOf(const std::vector<const DeviceFigures*>& devices, proto::Nccl& to) const;
   void TransportsOf(proto::Nccl& to) const;
   void LinksOf(const DeviceFigures& found, proto::DeviceReport& to) const;
-  void WaterfallOfDevice(const DeviceFigures& found, proto::Waterfall& to) const;
+  void WaterfallBlock(const DeviceFigures& found, proto::Waterfall& to) const;
   void MemoryOf(const MemoryCalls& memory, proto::MemoryCalls& to) const;
   void ProductsOf(const MatrixProducts& products, const AttentionCalls& attention,
                   const std::optional<StepFlops>& step, proto::MatrixProducts& to) const;

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// The waterfall of a device that was analyzed; see waterfall.h.
+#pragma once
+
+#include <optional>
+
+#include "analyzer/metrics/gpu/device_analysis.h"
+#include "analyzer/metrics/gpu/telemetry.h"
+#include "analyzer/metrics/kernels/waterfall.h"
+
+namespace traceinject {
+
+// Of the times that partition, computing time and telemetry are of; idle time by cause where those
+// are the judged steps.
+Waterfall WaterfallOfDevice(const DeviceAnalysis& analysis, const Partition& partition,
+                            const ComputeTime& compute, const std::optional<Telemetry>& telemetry);
+
+}  // namespace traceinject
