@@ -42,6 +42,28 @@ struct FieldValue {  // nvmlFieldValue_t
 };
 static_assert(sizeof(FieldValue) == 40);
 
+// What GPM, since Hopper and driver 525, tells of two moments. nvmlGpmMetricsGet_t ends with as
+// many nvmlGpmMetric_t as nvml.h counts metrics, which later versions raised; only the first
+// `count` are looked at.
+using GpmSample = struct GpmSampleHandle*;  // nvmlGpmSample_t
+struct GpmSupport {                         // nvmlGpmSupport_t
+  unsigned int version, is_supported;
+};
+struct GpmMetric {  // nvmlGpmMetric_t
+  unsigned int metric;
+  Return result;
+  double value;
+  char *short_name, *long_name, *unit;
+};
+static_assert(sizeof(GpmMetric) == 40);
+inline constexpr unsigned int kMaxGpmMetrics = 98;
+struct GpmMetricsGet {  // nvmlGpmMetricsGet_t
+  unsigned int version, count;
+  GpmSample before, after;
+  GpmMetric metrics[kMaxGpmMetrics];
+};
+inline constexpr unsigned int kGpmVersion = 1;  // NVML_GPM_SUPPORT_VERSION, ..._METRICS_GET_VERSION
+
 inline constexpr unsigned int kClockSm = 1, kClockMemory = 2;  // nvmlClockType_t
 inline constexpr unsigned int kTemperatureGpu = 0;             // nvmlTemperatureSensors_t
 inline constexpr unsigned int kPcieTx = 0, kPcieRx = 1;        // nvmlPcieUtilCounter_t, KB/s

@@ -133,6 +133,13 @@ nvml::Device NvmlDevices::Find(int device) const {
   return found == handles_.end() ? nullptr : found->second;
 }
 
+bool NvmlDevices::HasMig(int device) const {
+  const nvml::Device handle = Find(device);
+  unsigned int on = 0, pending = 0;
+  return handle != nullptr && nvml_.DeviceGetMigMode != nullptr &&
+         nvml_.DeviceGetMigMode(handle, &on, &pending) == nvml::kSuccess && on != 0;
+}
+
 std::optional<DeviceSampleRow> NvmlDevices::Sample(int device, std::int64_t time) const {
   const nvml::Device handle = Find(device);
   if (handle == nullptr) return std::nullopt;

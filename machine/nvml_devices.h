@@ -25,6 +25,11 @@ class NvmlDevices {
   // Whether NVML knows the device; the others tell nothing about one that it does not.
   bool Knows(int device) const { return Find(device) != nullptr; }
 
+  // Null: NVML does not know the device.
+  nvml::Device Find(int device) const;
+  // Whether the card is divided into instances.
+  bool HasMig(int device) const;
+
   // Nothing if nothing at all is told.
   std::optional<DeviceSampleRow> Sample(int device, std::int64_t time) const;
   // Takes 40 ms on a card that measures PCIe throughput (20 ms a direction).
@@ -34,7 +39,6 @@ class NvmlDevices {
   std::vector<SystemFactRow> Facts(int device) const;
 
  private:
-  nvml::Device Find(int device) const;
   long long LinkField(nvml::Device handle, unsigned int field) const;
   long long LinkErrors(nvml::Device handle, unsigned int counter) const;
   void AddLinks(int device, nvml::Device handle, std::vector<SystemFactRow>* facts) const;

@@ -50,6 +50,11 @@ NvmlLibrary BindAll(void* library) {
   Bind(library, nvml.DeviceGetEccMode, "nvmlDeviceGetEccMode");
   Bind(library, nvml.DeviceGetMigMode, "nvmlDeviceGetMigMode");
   Bind(library, nvml.DeviceGetPersistenceMode, "nvmlDeviceGetPersistenceMode");
+  Bind(library, nvml.GpmQueryDeviceSupport, "nvmlGpmQueryDeviceSupport");
+  Bind(library, nvml.GpmSampleAlloc, "nvmlGpmSampleAlloc");
+  Bind(library, nvml.GpmSampleFree, "nvmlGpmSampleFree");
+  Bind(library, nvml.GpmSampleGet, "nvmlGpmSampleGet");
+  Bind(library, nvml.GpmMetricsGet, "nvmlGpmMetricsGet");
   return nvml;
 }
 

@@ -53,6 +53,12 @@ struct NvmlLibrary {
   nvml::Return (*DeviceGetMigMode)(nvml::Device, unsigned int*, unsigned int*) = nullptr;
   nvml::Return (*DeviceGetPersistenceMode)(nvml::Device, unsigned int*) = nullptr;
 
+  nvml::Return (*GpmQueryDeviceSupport)(nvml::Device, nvml::GpmSupport*) = nullptr;
+  nvml::Return (*GpmSampleAlloc)(nvml::GpmSample*) = nullptr;
+  nvml::Return (*GpmSampleFree)(nvml::GpmSample) = nullptr;
+  nvml::Return (*GpmSampleGet)(nvml::Device, nvml::GpmSample) = nullptr;
+  nvml::Return (*GpmMetricsGet)(nvml::GpmMetricsGet*) = nullptr;
+
   // In words, e.g. "Not Supported".
   std::string Explain(nvml::Return result) const;
 };

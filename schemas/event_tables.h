@@ -28,6 +28,7 @@ enum class EventTable : std::size_t {
   kHostSpan,
   kDeviceSample,
   kDeviceSlowSample,
+  kCounterSample,
   kAllocatorSample,
   kHostSample,
   kWorkerSample,
@@ -99,6 +100,9 @@ inline constexpr EventTableInfo kEventTableInfos[] = {
      "nvlink_crc_errors, ecc_corrected, ecc_uncorrected",
      3, kTimeOfRow, false, Health::kDeviceSampleStored, Health::kDeviceSampleDropped,
      Health::kDeviceSampleExpired},
+    {"counter_sample", "start, dur, proc, device, counter_set, samples, gpu_time, lead, lag, data",
+     8, kEndOfRow, false, Health::kCounterSampleStored, Health::kCounterSampleDropped,
+     Health::kCounterSampleExpired},
     {"allocator_sample",
      "time, proc, device, allocated_bytes, reserved_bytes, active_bytes, peak_allocated_bytes, "
      "peak_reserved_bytes, retries, ooms",

@@ -18,7 +18,7 @@
 -- every older version and refuse newer ones. Change anything here: bump user_version and keep a fixture of the old one.
 
 PRAGMA application_id = 0x54524A31;
-PRAGMA user_version = 7;
+PRAGMA user_version = 8;
 
 -- One fact a row about the file itself.
 CREATE TABLE meta (
@@ -543,6 +543,45 @@ CREATE TABLE device_slow_sample (
   nvlink_crc_errors INTEGER,           -- packets with a wrong checksum, likewise
   ecc_corrected    INTEGER,            -- memory errors since the driver started
   ecc_uncorrected  INTEGER             -- likewise, those that could not be repaired
+);
+
+-- Sets of hardware counters that were sampled, since version 8, where TRACEINJECT_COUNTERS asks for them.
+CREATE TABLE counter_set (
+  id        INTEGER PRIMARY KEY,
+  proc      INTEGER NOT NULL,          -- -> process
+  source    TEXT NOT NULL,             -- pm_sampling: CUPTI, by the GPU's clock; gpm: NVML's GPM metrics, by the host's
+  name      TEXT NOT NULL,             -- of the set, as TRACEINJECT_COUNTERS names it; of gpm: gpm
+  chip      TEXT,                      -- as CUPTI names it, such as GH100; NULL: not asked
+  period_ns INTEGER NOT NULL           -- how long a sample was to be
+);
+
+-- The counters of a set, since version 8.
+CREATE TABLE counter (
+  counter_set INTEGER NOT NULL,        -- -> counter_set
+  position    INTEGER NOT NULL,        -- from 0: which of the values of a sample it is
+  name        TEXT NOT NULL,           -- ours, the same whatever the source: sm_active, tensor_active, dram_read, ... (schemas/counters.h)
+  unit        TEXT NOT NULL,           -- permille: of the most that the GPU can do, or of all cases; MiB/s
+  metric      TEXT NOT NULL,           -- the name of CUPTI's metric, or of NVML's
+  PRIMARY KEY (counter_set, position)
+) WITHOUT ROWID;
+
+-- Samples of the counters, since version 8: one row a run of samples of a device, of a second at most. They are of the whole device,
+-- other processes on it included, and one process of a host takes them for all. Where one sample does not begin at the end of the one
+-- before, some are missing.
+CREATE TABLE counter_sample (
+  start       INTEGER NOT NULL,        -- of the first sample, on the host's clock as well as it was known then; readers learn the
+                                       -- difference between the clocks from gpu_time, lead and lag, and from the kernels
+  dur         INTEGER NOT NULL,        -- to the end of the last
+  proc        INTEGER NOT NULL,        -- -> process
+  device      INTEGER NOT NULL,        -- -> device (with proc)
+  counter_set INTEGER NOT NULL,        -- -> counter_set
+  samples     INTEGER NOT NULL,        -- how many
+  gpu_time    INTEGER,                 -- the same moment as start by the GPU's own clock, ns; NULL: start is by the host's clock
+  lead        INTEGER,                 -- ns from when sampling was asked to begin to start: the true start is at most so much earlier;
+                                       -- NULL: not the first row since sampling began
+  lag         INTEGER,                 -- ns from the end of the last sample to when it had been read, of the reading with the least: all
+                                       -- are at most so much later than they say (earlier, if it is negative); NULL where gpu_time is
+  data        BLOB NOT NULL            -- the samples (schemas/counter_codec.h)
 );
 
 -- PyTorch's CUDA caching allocator, since version 3: about once a second, at the end of an optimizer step. NULL: not reported.

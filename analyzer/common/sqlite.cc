@@ -87,6 +87,13 @@ std::string_view SqlRow::text(int column) const {
   return TextOf(bytes, sqlite3_value_bytes(values_[column]));
 }
 
+std::string_view SqlRow::blob(int column) const {
+  const auto* bytes = static_cast<const char*>(sqlite3_value_blob(values_[column]));
+  const int size = sqlite3_value_bytes(values_[column]);
+  return bytes == nullptr ? std::string_view()
+                          : std::string_view(bytes, static_cast<std::size_t>(size));
+}
+
 std::optional<int> SqlRow::optional_int(int column) const {
   if (is_null(column)) return std::nullopt;
   return Saturated(int64(column));

@@ -27,6 +27,7 @@ class SqlRow {
   std::int64_t int64(int column) const { return sqlite3_value_int64(values_[column]); }
   double real(int column) const { return sqlite3_value_double(values_[column]); }
   std::string_view text(int column) const;
+  std::string_view blob(int column) const;
   std::optional<int> optional_int(int column) const;
   std::optional<std::int64_t> optional_int64(int column) const;
 

@@ -7,14 +7,17 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <optional>
 
 #include "analyzer/common/text.h"
 #include "analyzer/metrics/gpu/documents.h"
+#include "machine/counter_reasons.h"
 #include "machine/cupti_candidates.h"
 #include "machine/injection_slot.h"
+#include "machine/proc_files.h"
 
 namespace traceinject {
 namespace {
@@ -121,6 +124,38 @@ std::string WheelCudart(std::string_view path) {
   return {};
 }
 
+// The driver gives performance counters to administrators alone, and this process is none.
+bool LacksPermission(const std::string& root) {
+  constexpr std::uint64_t kSysAdmin = std::uint64_t{1} << 21, kPerfmon = std::uint64_t{1} << 38;
+  const auto driver = ReadTextFile(root + "/proc/driver/nvidia/params");
+  if (!driver || driver->find("RmProfilingAdminOnly: 1") == std::string::npos) return false;
+  const auto status = ReadTextFile(root + "/proc/self/status");
+  constexpr std::string_view kEffective = "CapEff:\t";
+  const std::size_t at = status ? status->find(kEffective) : std::string::npos;
+  if (at == std::string::npos) return true;
+  const std::uint64_t held = std::strtoull(status->c_str() + at + kEffective.size(), nullptr, 16);
+  return (held & (kSysAdmin | kPerfmon)) == 0;
+}
+
+// DCGM's programs, which hold counters if they profile.
+std::string ProfilingDaemon(const std::string& root) {
+  for (const std::string& name : ListFolder(root + "/proc").value_or(std::vector<std::string>())) {
+    if (WholeNumber(name) <= 0) continue;
+    const auto command = ReadTextFile(root + "/proc/" + name + "/comm");
+    if (!command) continue;
+    for (const std::string_view daemon : {"nv-hostengine", "dcgm-exporter"}) {
+      if (TrimEnd(*command) == daemon) return std::string(daemon);
+    }
+  }
+  return {};
+}
+
+bool HasFact(const std::vector<SystemFact>& facts, std::string_view end, std::string_view value) {
+  return std::any_of(facts.begin(), facts.end(), [&](const SystemFact& fact) {
+    return fact.kind == "gpu" && fact.key.ends_with(end) && fact.value == value;
+  });
+}
+
 // "libcupti.so.13" -> 13.
 int MajorOf(const std::string& path) {
   return path.find("libcupti.so.13") != std::string::npos   ? 13
@@ -163,6 +198,34 @@ CheckLine CheckCupti(const PresentMachine& machine) {
           "pip install nvidia-cuda-cupti-cu12, install cuda-cupti from the toolkit, or set "
           "TRACEINJECT_CUPTI to its path; not needed if the program loads CUPTI itself",
           kTroubles};
+}
+
+Checklist CheckCounters(const PresentMachine& machine, const std::string& root) {
+  constexpr char kCheck[] = "hardware counters";
+  if (machine.gpus.empty()) return {};
+  Checklist lines;
+  const auto against = [&](CounterReason reason, const std::string& detail = {}) {
+    const CounterReasonText& text = TextOf(reason);
+    lines.push_back({CheckStatus::kWarn, kCheck,
+                     std::string(text.sentence) + (detail.empty() ? "" : " (" + detail + ")"),
+                     std::string(text.change), kTroubles});
+  };
+  if (LacksPermission(root)) against(CounterReason::kNoPermission);
+  if (HasFact(machine.facts, ".mig", "on")) against(CounterReason::kMig);
+  if (!lines.empty()) return lines;
+  const std::string daemon = ProfilingDaemon(root);
+  if (!daemon.empty())
+    return {{CheckStatus::kUnknown,
+             kCheck,
+             fmt::format("{} runs, which holds them while it profiles: {}", daemon,
+                         TextOf(CounterReason::kBusy).change),
+             {},
+             {}}};
+  return {{CheckStatus::kOk,
+           kCheck,
+           "nothing against sampling them: TRACEINJECT_COUNTERS=auto",
+           {},
+           {}}};
 }
 
 Checklist CheckEntrances(const std::vector<SystemFact>& facts, const std::string& own_path) {

@@ -17,6 +17,11 @@ Checklist CheckDriver(const PresentMachine& machine);
 // PATH, with the loader, in the toolkit's folder.
 CheckLine CheckCupti(const PresentMachine& machine);
 
+// Whether hardware counters (TRACEINJECT_COUNTERS) could be sampled, as far as that can be told
+// without taking them: of the reasons against it (machine/counter_reasons.h) what /proc, below
+// `root`, and NVML tell.
+Checklist CheckCounters(const PresentMachine& machine, const std::string& root);
+
 // Whether another tool holds the places through which CUDA, NVTX and NCCL call the library at
 // `own_path`, and whether it is switched off.
 Checklist CheckEntrances(const std::vector<SystemFact>& facts, const std::string& own_path);

@@ -25,6 +25,7 @@ void MapEventTimes(Rank& rank, Map map) {
     column(device.samples.time);
     column(device.slow_samples.time);
     column(device.allocator.time);
+    both(device.counters);
   }
   both(rank.api);
   both(rank.syncs);
@@ -55,7 +56,8 @@ void MapTimes(Rank& rank, Map map) {
   };
   MapEventTimes(rank, map);
   for (Device& device : rank.devices) {
-    for (auto* intervals : {&device.ops.unrecorded, &device.ops.planned_gaps}) {
+    for (auto* intervals :
+         {&device.ops.unrecorded, &device.ops.planned_gaps, &device.counters.gaps}) {
       for (Interval& lost : *intervals) {
         one(lost.start);
         one(lost.end);

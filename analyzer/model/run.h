@@ -23,6 +23,7 @@
 
 #include "analyzer/model/packed_column.h"
 #include "analyzer/model/trust.h"
+#include "schemas/counters.h"
 
 namespace traceinject {
 
@@ -150,6 +151,53 @@ struct AllocatorSamples {
   std::size_t size() const { return time.size(); }
 };
 
+// As counter_set.source in run_db.sql: CUPTI's samples by the GPU's clock, or NVML's by the host's.
+enum class CounterSource : std::uint8_t { kUnknown, kPmSampling, kGpm };
+
+// How sure it is when samples were taken: what was added to their times to have them on the clock
+// of the operations, in the middle, by how much that grows per ns, and how far off times may still
+// be.
+struct CounterClock {
+  TimeNs shift = 0;
+  double drift = 0;
+  TimeNs uncertainty = 0;   // a standard error, and half the bounds where there are no edges
+  std::uint32_t edges = 0;  // of activity that were matched; 0: only bounds are known
+};
+
+// A run of samples as it was read, while its times are not settled (align_counters.h).
+struct CounterRun {
+  std::uint32_t first = 0;  // row of its first sample
+  std::int64_t gpu_time = 0;
+  std::optional<TimeNs> lead;  // as in counter_sample of run_db.sql
+  TimeNs lag = 0;
+};
+
+// One counter of all samples.
+struct CounterColumn {
+  CounterId id = CounterId::kCount;
+  PackedColumn<std::int32_t> value;  // in the counter's unit (schemas/counters.h); -1: unknown
+};
+
+// Hardware counters of the whole device, other processes on it included. Samples lie one behind the
+// other: those of `gaps` are missing.
+struct CounterSamples {
+  CounterSource source = CounterSource::kUnknown;
+  TimeNs period_ns = 0;  // the shortest that was asked for
+  std::vector<TimeNs> start, end;
+  std::vector<CounterColumn> columns;  // by id
+  std::vector<Interval> gaps;          // merged; not what lies in planned gaps of the recording
+  CounterClock clock;
+  std::vector<CounterRun> runs;  // none once times are settled
+  std::size_t size() const { return start.size(); }
+
+  // Null: it was not sampled.
+  const CounterColumn* Find(CounterId id) const {
+    const auto found = std::find_if(columns.begin(), columns.end(),
+                                    [&](const CounterColumn& column) { return column.id == id; });
+    return found == columns.end() ? nullptr : &*found;
+  }
+};
+
 struct Device {
   int ordinal = 0;
   std::string name, uuid, pci_bus_id;
@@ -159,6 +207,7 @@ struct Device {
   DeviceSamples samples;
   DeviceSlowSamples slow_samples;
   AllocatorSamples allocator;
+  CounterSamples counters;
 };
 
 enum class ApiDomain : std::uint8_t { kRuntime = 1, kDriver = 2 };

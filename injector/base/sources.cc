@@ -14,6 +14,7 @@ unsigned SourcesOf(const Options& options) {
        {Source::kDeviceSamples, Source::kDeviceSlowSamples, Source::kHostSamples})
     add(options.telemetry_hz > 0, sampled);
   add(options.stacks_hz > 0, Source::kStacks);
+  add(options.counters != "0", Source::kCounters);
   sources |= static_cast<unsigned>(Source::kProgram);
   return sources;
 }

@@ -18,6 +18,7 @@ enum class Source : unsigned {
   kDeviceSlowSamples = 8,  // what NVML tells slowly, once a second
   kHostSamples = 16,       // threads, workers
   kStacks = 64,            // of Python, of all threads
+  kCounters = 128,         // hardware counters of the GPU
   kProgram = 32,  // what the program tells: ranges, operations of NCCL, waits for data, ...
 };
 

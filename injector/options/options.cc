@@ -9,6 +9,7 @@
 
 #include "injector/options/activity_kind_names.h"
 #include "injector/options/duration.h"
+#include "schemas/counters.h"
 
 namespace traceinject {
 namespace {
@@ -117,6 +118,21 @@ bool Memsets(std::string_view text, Options* options) {
   return options->all_memsets = text == "all", true;
 }
 
+bool Counters(std::string_view text, Options* options) {
+  bool on = false;
+  if (ParseSwitch(text, &on)) return options->counters = on ? "1" : "0", true;
+  const bool is_set = std::find(std::begin(kCounterSetNames), std::end(kCounterSetNames), text) !=
+                      std::end(kCounterSetNames);
+  if (text != "auto" && !is_set) return false;
+  return options->counters = std::string(text), true;
+}
+
+bool CountersUs(std::string_view text, Options* options) {
+  constexpr std::int64_t kMost = 1'000'000;
+  if (text == "auto") return options->counters_us = 0, true;
+  return Integer<&Options::counters_us, 10, kMost>(text, options);
+}
+
 constexpr OptionRow kOptions[] = {
     {{"TRACEINJECT", "1", "0 disables the library: nothing is recorded or changed"},
      "0 or 1",
@@ -172,6 +188,23 @@ constexpr OptionRow kOptions[] = {
       "data workers, and facts about the machine. 0: none of these"},
      "0 to 100",
      Integer<&Options::telemetry_hz, 0, 100>},
+    // Off by default: counters are the whole device's, and exclusive: while we sample, no other
+    // profiler has them. And sampling them has not run beside all that is recorded on hardware yet.
+    {{"TRACEINJECT_COUNTERS", "0",
+      "sample the GPU's hardware counters (use of SMs, tensor cores, memory and links): auto: "
+      "where "
+      "that is possible; 1: the same, and say loudly where it is not; or a "
+      "set: " TRACEINJECT_COUNTER_SET_NAMES
+      ". By CUPTI's PM sampling, which needs CUDA 12.6, permission for "
+      "performance counters, and the counters to itself: no other profiler has them meanwhile; on "
+      "Hopper and later otherwise by NVML, every 100 ms. One process samples a GPU for all"},
+     "0, auto, 1 or one of " TRACEINJECT_COUNTER_SET_NAMES,
+     Counters},
+    {{"TRACEINJECT_COUNTERS_US", "auto",
+      "microseconds between samples of TRACEINJECT_COUNTERS; auto: 1000, and 100 where "
+      "TRACEINJECT_WINDOW records parts of the run"},
+     "auto or microseconds from 10 to 1000000",
+     CountersUs},
     {{"TRACEINJECT_STACKS_HZ", "100",
       "samples per second of each thread's Python stack (CPython 3.8 to 3.14), read from memory "
       "without Python's lock; also records the stacks of CUDA calls that wait and of some "

@@ -25,6 +25,8 @@ struct Options {
   bool gemm = true;
   bool python = true;
   std::int64_t telemetry_hz = 0;  // samples of a device a second; 0: no samples at all
+  std::string counters = "0";     // of the GPU's hardware: 0, auto, 1 or the name of a set
+  std::int64_t counters_us = 0;   // between their samples; 0: chosen by the window
   std::int64_t stacks_hz = 0;     // samples of each thread's Python stack a second; 0: no stacks
   std::int64_t max_size_bytes = 0;
   bool keep_last = false;         // old rows give way to new ones

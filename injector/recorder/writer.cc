@@ -166,11 +166,13 @@ void Writer::OpenWindow() {
   const std::int64_t now = cupti_client_.edge_ns() - base_ns_;
   stall_watch_.Forget(now);
   batch_.gaps.push_back(window_.EndGap(now));
+  if (counter_sampler_ != nullptr) counter_sampler_->Notice();
   log_.Line("window opened");
 }
 
 void Writer::CloseWindow() {
   cupti_client_.Close([] { g_sources.store(0, std::memory_order_relaxed); });
+  if (counter_sampler_ != nullptr) counter_sampler_->Notice();
   activity_decoder_->BeginGap(NowNs() - base_ns_);
   batch_.gaps.push_back(window_.BeginGap(cupti_client_.edge_ns() - base_ns_, ++window_gaps_));
   event_decoder_.nvtx().ForgetRanges();
@@ -382,6 +384,7 @@ bool Writer::CreateFile() {
   AddStartFacts();
   StartSampler();
   StartStackSampler();
+  StartCounterSampler();
   return true;
 }
 
@@ -413,17 +416,28 @@ void Writer::StartStackSampler() {
   disabled_.emplace_back("Python stacks: cannot create the thread that samples them");
 }
 
+void Writer::StartCounterSampler() {
+  if (options_.counters == "0" || !failure_.empty()) return;
+  counter_sampler_ = std::make_unique<CounterSampler>(options_, environment_, base_ns_,
+                                                      batch_.devices, cupti_client_.library());
+  if (counter_sampler_->Start()) return;
+  counter_sampler_.reset();
+  disabled_.emplace_back("hardware counters: cannot create the thread that samples them");
+}
+
 // What the sampler learns from events: which devices have work, which processes load data. The
 // latter begin before the first GPU work, and with it the file and the sampler, are there.
 void Writer::TellSampler() {
-  if (!file_.is_open() || (sampler_ == nullptr && stack_sampler_ == nullptr)) return;
+  if (!file_.is_open()) return;
   for (const auto& [pid, loader] : event_decoder_.python().TakeWorkers()) {
     if (sampler_ != nullptr) sampler_->TellWorker(pid, loader);
     if (stack_sampler_ != nullptr) stack_sampler_->AddChild(pid);
   }
-  if (sampler_ == nullptr) return;
-  for (const StreamRow& stream : batch_.streams)
-    sampler_->UseDevice(static_cast<int>(stream.device));
+  for (const StreamRow& stream : batch_.streams) {
+    const int device = static_cast<int>(stream.device);
+    if (sampler_ != nullptr) sampler_->UseDevice(device);
+    if (counter_sampler_ != nullptr) counter_sampler_->UseDevice(device);
+  }
 }
 
 void Writer::TakeSamples(bool everything) {
@@ -432,9 +446,15 @@ void Writer::TakeSamples(bool everything) {
     stack_sampler_->JoinCalls(batch_, &dictionary_);
     stack_sampler_->SettleCalls(NowNs() - base_ns_, everything, &batch_);
   }
+  const auto append = [](auto& to, auto& from) { to.insert(to.end(), from.begin(), from.end()); };
+  if (counter_sampler_ != nullptr) {
+    TakenCounters taken = counter_sampler_->Take();
+    append(batch_.counter_sets, taken.sets);
+    append(batch_.counters, taken.counters);
+    append(batch_.counter_samples, taken.samples);
+  }
   if (sampler_ == nullptr) return;
   Samples taken = sampler_->Take();
-  const auto append = [](auto& to, auto& from) { to.insert(to.end(), from.begin(), from.end()); };
   append(batch_.device_samples, taken.devices);
   append(batch_.device_slow_samples, taken.slow_devices);
   for (ThreadSample& sample : taken.threads) {
@@ -453,6 +473,7 @@ void Writer::TakeSamples(bool everything) {
 void Writer::StopSamplers() noexcept {
   if (stack_sampler_ != nullptr) stack_sampler_->Stop();
   if (sampler_ != nullptr) sampler_->Stop();
+  if (counter_sampler_ != nullptr) counter_sampler_->Stop();
 }
 
 void Writer::AddStartFacts() {
@@ -538,6 +559,9 @@ std::string Writer::HealthDetail(Health id) const {
                  : "NCCL_DEBUG, NCCL_DEBUG_SUBSYS or NCCL_DEBUG_FILE was already set";
     case Health::kDeviceSampleFailed:
       return sampler_ == nullptr ? std::string() : sampler_->failure();
+    case Health::kCounterFailed:
+    case Health::kCounterUnavailable:
+      return counter_sampler_ == nullptr ? std::string() : counter_sampler_->reasons();
     case Health::kStackFailed:
       return stack_sampler_ == nullptr ? std::string() : stack_sampler_->failure();
     case Health::kPythonInstalled:

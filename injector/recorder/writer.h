@@ -19,6 +19,7 @@
 #include "injector/base/environment_copy.h"
 #include "injector/base/log.h"
 #include "injector/base/writer_turn.h"
+#include "injector/counters/counter_sampler.h"
 #include "injector/cupti/decoder.h"
 #include "injector/nccl/log_decoder.h"
 #include "injector/nccl/log_file.h"
@@ -112,6 +113,7 @@ class Writer {
   void AddStartFacts();
   void StartSampler();
   void StartStackSampler();
+  void StartCounterSampler();
   void CountStalls();
   void TellSampler();
   void TakeSamples(bool everything);
@@ -133,6 +135,7 @@ class Writer {
   StallWatch stall_watch_;
   std::unique_ptr<Sampler> sampler_;             // while there is a file; null: none is wanted
   std::unique_ptr<StackSampler> stack_sampler_;  // likewise
+  std::unique_ptr<CounterSampler> counter_sampler_;
   RecordingFile file_;
   std::string failure_;                // why nothing is recorded
   bool last_stored_ = true;            // whether the last transaction went through

@@ -31,6 +31,7 @@ void ForEachEventTable(SomeBatch& batch, Visit visit) {
   visit(EventTable::kHostSpan, batch.host_spans);
   visit(EventTable::kDeviceSample, batch.device_samples);
   visit(EventTable::kDeviceSlowSample, batch.device_slow_samples);
+  visit(EventTable::kCounterSample, batch.counter_samples);
   visit(EventTable::kAllocatorSample, batch.allocator_samples);
   visit(EventTable::kHostSample, batch.host_samples);
   visit(EventTable::kWorkerSample, batch.worker_samples);

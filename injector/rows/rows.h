@@ -111,6 +111,17 @@ struct StackRow {
   std::uint32_t module;  // string id; 0: none
 };
 
+struct CounterSetRow {
+  std::uint32_t id;
+  std::string source, name, chip;  // chip empty: not asked
+  std::int64_t period_ns;
+};
+struct CounterRow {
+  std::uint32_t set;
+  int position;
+  std::string name, unit, metric;
+};
+
 struct WorkerRow {
   std::uint32_t id;
   std::int64_t pid;
@@ -226,6 +237,17 @@ struct HostSpanRow {
   std::int64_t kind, detail;  // detail -1: none
 };
 // Samples: -1 is unknown.
+struct CounterSampleRow {
+  std::int64_t start, dur;
+  int device;
+  std::uint32_t set;
+  std::int64_t samples;
+  bool has_gpu_time;
+  std::int64_t gpu_time;
+  bool is_first;  // since sampling began: lead is known
+  std::int64_t lead, lag;
+  std::string data;
+};
 struct AllocatorSampleRow {
   std::int64_t time, device;
   std::int64_t allocated_bytes, reserved_bytes, active_bytes;
@@ -309,6 +331,8 @@ struct Batch {
   std::vector<CodePlaceRow> code_places;
   std::vector<StackRow> stacks;
   std::vector<DeviceRow> devices;
+  std::vector<CounterSetRow> counter_sets;
+  std::vector<CounterRow> counters;
   std::vector<SystemFactRow> facts;
 
   std::vector<KernelRow> kernels;
@@ -327,6 +351,7 @@ struct Batch {
   std::vector<HostSpanRow> host_spans;
   std::vector<DeviceSampleRow> device_samples;
   std::vector<DeviceSlowSampleRow> device_slow_samples;
+  std::vector<CounterSampleRow> counter_samples;
   std::vector<AllocatorSampleRow> allocator_samples;
   std::vector<HostSampleRow> host_samples;
   std::vector<WorkerSampleRow> worker_samples;

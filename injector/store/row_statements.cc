@@ -30,6 +30,8 @@ enum Statement : std::size_t {
   kCodePlace,
   kStack,
   kDevice,
+  kCounterSet,
+  kCounter,
   kFact,
   kProcess,
   kHealth,
@@ -77,6 +79,9 @@ constexpr const char* kSql[] = {
     "INSERT OR REPLACE INTO device(proc, device, name, uuid, pci_bus_id, sm_count, cc_major, "
     "cc_minor, sm_clock_khz, "
     "memory_clock_khz, memory_bus_bits, memory_bytes, l2_bytes) VALUES(1,?,?,?,?,?,?,?,?,?,?,?,?)",
+    "INSERT OR REPLACE INTO counter_set(id, proc, source, name, chip, period_ns) "
+    "VALUES(?,1,?,?,?,?)",
+    "INSERT OR REPLACE INTO counter(counter_set, position, name, unit, metric) VALUES(?,?,?,?,?)",
     "INSERT OR REPLACE INTO system_fact(proc, kind, key, value, reason) VALUES(1, ?, ?, ?, ?)",
     "INSERT OR REPLACE INTO process(proc, pid, parent_pid, host, rank, local_rank, world_size, "
     "local_world_size, run_id, restart, "
@@ -240,6 +245,16 @@ bool Add(Values to, const DeviceRow& row) {
       .Insert();
 }
 
+bool Add(Values to, const CounterSetRow& row) {
+  to.Int(row.id).Text(row.source).Text(row.name).TextOrNull(row.chip);
+  return to.Int(row.period_ns).Insert();
+}
+
+bool Add(Values to, const CounterRow& row) {
+  to.Int(row.set).Int(row.position).Text(row.name).Text(row.unit);
+  return to.Text(row.metric).Insert();
+}
+
 bool Add(Values to, const SystemFactRow& row) {
   to.Text(row.kind).Text(row.key);
   // A value may be empty; only a reason says that it is unknown.
@@ -388,6 +403,12 @@ bool Add(Values to, const DeviceSlowSampleRow& row) {
   return to.NotNegative(row.ecc_corrected).NotNegative(row.ecc_uncorrected).Insert();
 }
 
+bool Add(Values to, const CounterSampleRow& row) {
+  to.Int(row.start).Int(row.dur).Int(row.device).Int(row.set).Int(row.samples);
+  to.IntOrNull(row.has_gpu_time, row.gpu_time).IntOrNull(row.is_first, row.lead);
+  return to.IntOrNull(row.has_gpu_time, row.lag).Blob(row.data).Insert();
+}
+
 bool Add(Values to, const AllocatorSampleRow& row) {
   to.Int(row.time).Int(row.device).NotNegative(row.allocated_bytes).NotNegative(row.reserved_bytes);
   to.NotNegative(row.active_bytes).NotNegative(row.peak_allocated_bytes);
@@ -504,7 +525,8 @@ bool RowStatements::InsertDictionaries(const Batch& batch) {
          AddAll(s[kAttentionShape], batch.attention_shapes) &&
          AddAll(s[kDataLoader], batch.data_loaders) && AddAll(s[kWorker], batch.workers) &&
          AddAll(s[kCodePlace], batch.code_places) && AddAll(s[kStack], batch.stacks) &&
-         AddAll(s[kDevice], batch.devices) && AddAll(s[kFact], batch.facts) &&
+         AddAll(s[kDevice], batch.devices) && AddAll(s[kCounterSet], batch.counter_sets) &&
+         AddAll(s[kCounter], batch.counters) && AddAll(s[kFact], batch.facts) &&
          AddAll(s[kProcess], batch.process);
 }
 

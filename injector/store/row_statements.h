@@ -37,7 +37,7 @@ class RowStatements {
   bool Insert(const HealthRow& row);
 
  private:
-  static constexpr std::size_t kStatements = 30;
+  static constexpr std::size_t kStatements = 32;
 
   bool InsertDictionaries(const Batch& batch);
   bool InsertEvents(const Batch& batch, const LastRowids& last);

@@ -31,9 +31,9 @@ std::int64_t EstimatedBytes(const Batch& batch) {
   count(batch.kernels, batch.memcpys, batch.memsets, batch.memory_operations, batch.apis,
         batch.syncs, batch.nvtx, batch.collectives, batch.collective_plans, batch.gemms,
         batch.attentions, batch.data_waits, batch.step_marks, batch.host_spans,
-        batch.device_samples, batch.device_slow_samples, batch.allocator_samples,
-        batch.host_samples, batch.worker_samples, batch.stack_samples, batch.clock_pairs,
-        batch.gaps);
+        batch.device_samples, batch.device_slow_samples, batch.counter_samples,
+        batch.allocator_samples, batch.host_samples, batch.worker_samples, batch.stack_samples,
+        batch.clock_pairs, batch.gaps);
   bytes = rows * kEstimatedRowBytes;
   rows = 0;
   count(batch.strings, batch.threads, batch.streams, batch.shapes, batch.graph_nodes,
@@ -42,6 +42,8 @@ std::int64_t EstimatedBytes(const Batch& batch) {
   bytes += rows * kDictionaryRowBytes;
   for (const StringRow& row : batch.strings) bytes += static_cast<std::int64_t>(row.text.size());
   for (const NvtxRow& row : batch.nvtx) bytes += static_cast<std::int64_t>(row.payload_blob.size());
+  for (const CounterSampleRow& row : batch.counter_samples)
+    bytes += static_cast<std::int64_t>(row.data.size());
   return bytes;
 }
 

@@ -13,7 +13,10 @@ namespace traceinject {
 class ForkGate {
  public:
   // Registers with pthread_atfork, once a process.
-  static bool Install() { return pthread_atfork(BeforeFork, AfterFork, AfterFork) == 0; }
+  static bool Install() {
+    static const bool installed = pthread_atfork(BeforeFork, AfterFork, AfterFork) == 0;
+    return installed;
+  }
 
   // While one lives, forks wait.
   class Call {

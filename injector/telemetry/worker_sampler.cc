@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "injector/base/own_child.h"
+
 namespace traceinject {
 namespace {
 
@@ -102,7 +104,8 @@ bool WorkerSampler::Tell(std::int64_t pid, std::uint32_t loader, const WorkerClo
 
 void WorkerSampler::FindChildren(const WorkerClock& now, Found* found) {
   for (const std::int64_t pid : Children()) {
-    if (workers_.contains(pid) || !IsPython(pid)) continue;
+    const bool is_ours = pid == g_own_child.load(std::memory_order_relaxed);
+    if (workers_.contains(pid) || is_ours || !IsPython(pid)) continue;
     const auto stat = ReadStat(pid);
     if (!stat || stat->state == 'Z') continue;
     if (UsesGpu({0, pid, 0, StartOf(*stat, now), 0, false})) continue;

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 
+#include "injector/base/before_finalize.h"
 #include "injector/base/clock.h"
 #include "injector/base/exported.h"
 #include "injector/base/real_function.h"
@@ -67,6 +68,7 @@ CUptiResult ChangeClock(CUptiResult (*change)(CUpti_TimestampCallbackFunc),
 CUptiResult Finalize(CUptiResult (*finalize)()) {
   const FlushTurn turn(kLongestTurnNs);
   g_shared_session.HandOverKept();
+  if (const auto give_back = g_before_finalize.load(std::memory_order_acquire)) give_back();
   const CUptiResult result = finalize();
   if (result == CUPTI_SUCCESS) {
     g_shared_session.Finalized(NowNs());

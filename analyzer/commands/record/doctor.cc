@@ -44,6 +44,7 @@ Checklist Examine(const std::string& root) {
                      "README.md, Install"});
   }
   Append(CheckEntrances(machine.facts, library.ok() ? library.value() : ""), lines);
+  Append(CheckCounters(machine, root), lines);
   Append(CheckOutputFolder(EnvironmentVariable("TRACEINJECT_OUTPUT", "run.db"),
                            EnvironmentVariable("TRACEINJECT_SPOOL")),
          lines);

@@ -48,12 +48,17 @@ constexpr std::array<std::string_view, 14> kTablesOfVersion3 = {
     "host_sample",      "worker",          "worker_sample", "nccl_setup",      "nccl_link",
     "memory_operation", "attention_shape", "attention",     "allocator_sample"};
 
+constexpr std::array<std::string_view, 3> kTablesOfVersion8 = {"counter_set", "counter",
+                                                               "counter_sample"};
+
 std::string CountTables(int schema_version) {
   std::vector<std::string_view> tables(kTables.begin(), kTables.end());
   if (schema_version >= 2)
     tables.insert(tables.end(), kTablesOfVersion2.begin(), kTablesOfVersion2.end());
   if (schema_version >= 3)
     tables.insert(tables.end(), kTablesOfVersion3.begin(), kTablesOfVersion3.end());
+  if (schema_version >= 8)
+    tables.insert(tables.end(), kTablesOfVersion8.begin(), kTablesOfVersion8.end());
   std::string sql;
   for (const std::string_view table : tables) {
     if (!sql.empty()) sql += " UNION ALL ";

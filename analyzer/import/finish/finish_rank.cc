@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "analyzer/import/finish/align_counters.h"
 #include "analyzer/import/finish/find_backward_calls.h"
 #include "analyzer/import/finish/join_launches.h"
 #include "analyzer/import/finish/join_plans.h"
@@ -18,6 +19,7 @@ void FinishRank(Rank& rank, std::optional<TimeNs> from) {
   RepairClockSteps(rank);
   EndRangesWithWindows(rank);
   SortRank(rank);
+  AlignCounters(rank);
   LeaveKeptPart(rank);
   if (from) LeaveLastPart(*from, rank);
   FindLastStoredCall(rank);

@@ -19,6 +19,7 @@ void ForEachTable(Rank& rank, Visit visit) {
     moments(device.samples.time);
     moments(device.slow_samples.time);
     moments(device.allocator.time);
+    visit(device.counters.start, device.counters.end);
   }
   visit(rank.api.start, rank.api.end);
   visit(rank.syncs.start, rank.syncs.end);

@@ -12,7 +12,7 @@
 namespace traceinject {
 
 // The newest version of schemas/run_db.sql that can be read, and the file's mark ('TRJ1').
-inline constexpr int kSchemaVersion = 7;
+inline constexpr int kSchemaVersion = 8;
 inline constexpr int kApplicationId = 0x54524A31;
 
 // A connection inside one read transaction, so that all reads see the same moment.

@@ -67,6 +67,20 @@ TEST_F(ReadOlderVersionsTest, VersionFiveHasNoStacks) {
   EXPECT_EQ(read.ranks[0].stack_samples.size(), 0U);
 }
 
+// Version 7 had no counters.
+TEST_F(ReadOlderVersionsTest, VersionSevenHasNoCounters) {
+  RunDbFixture file(path_);
+  file.AddKernel({.start_ns = 5, .dur_ns = 6});
+  file.Execute("COMMIT; PRAGMA user_version = 7; DROP TABLE counter_sample; DROP TABLE counter");
+  file.Execute("DROP TABLE counter_set; BEGIN");
+  file.Close();
+  const RecordedFile read = Read();
+  ASSERT_EQ(read.ranks.size(), 1U);
+  EXPECT_EQ(read.ranks[0].schema_version, 7);
+  EXPECT_EQ(read.ranks[0].devices[0].ops.size(), 1U);
+  EXPECT_EQ(read.ranks[0].devices[0].counters.size(), 0U);
+}
+
 TEST_F(ReadOlderVersionsTest, VersionThreeWithoutItsTableIsDamaged) {
   RunDbFixture file(path_);
   file.Execute("DROP TABLE collective_plan");

@@ -3,7 +3,13 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <optional>
 #include <string_view>
+#include <vector>
+
+#include "schemas/counter_codec.h"
+#include "schemas/counters.h"
 
 namespace traceinject {
 namespace {
@@ -21,9 +27,10 @@ class SampleReader {
   Status Read() {
     if (dictionaries_.schema_version < InfoOf(EventTable::kDeviceSample).since) return Done{};
     using Part = Status (SampleReader::*)();
-    constexpr std::array<Part, 6> kParts = {
+    constexpr std::array<Part, 7> kParts = {
         &SampleReader::ReadDevices, &SampleReader::ReadDevicesSlow, &SampleReader::ReadAllocator,
-        &SampleReader::ReadThreads, &SampleReader::ReadWorkers,     &SampleReader::ReadStacks};
+        &SampleReader::ReadThreads, &SampleReader::ReadWorkers,     &SampleReader::ReadStacks,
+        &SampleReader::ReadCounters};
     for (const Part part : kParts) {
       const Status status = (this->*part)();
       if (!status.ok()) return status;
@@ -182,6 +189,112 @@ class SampleReader {
           samples.repeats.push_back(static_cast<std::uint32_t>(std::max(0, Narrow(row.int64(5)))));
           samples.span.push_back(end - row.int64(0));
         });
+  }
+
+  // A row of counter_set, with which of our counters its values are; of a later version's: nothing.
+  struct CounterSet {
+    std::uint32_t process = kNone;
+    CounterSource source = CounterSource::kUnknown;
+    TimeNs period_ns = 0;
+    std::vector<std::optional<CounterId>> counters;
+  };
+
+  Status ReadCounters() {
+    constexpr EventTable kTable = EventTable::kCounterSample;
+    if (dictionaries_.schema_version < InfoOf(kTable).since) return Done{};
+    std::map<std::int64_t, CounterSet> sets;
+    const Status read = ReadCounterSets(sets);
+    if (!read.ok()) return read;
+    return rows_.ForEachRow(
+        ColumnsOf(kTable,
+                  "start, dur, proc, device, counter_set, samples, gpu_time, lead, lag, data"),
+        [&](const SqlRow& row) {
+          const auto set = sets.find(row.int64(4));
+          const std::uint32_t process = dictionaries_.processes.Find(row.int64(2));
+          if (set == sets.end() || set->second.process != process)
+            return rows_.Count(kTable, RowProblem::kNoCounterSet);
+          TimeNs end = 0;
+          if (!rows_.Times(kTable, row.int64(0), row.int64(1), end)) return;
+          for (Device& device : file_.ranks[process].devices) {
+            if (device.ordinal == row.int64(3)) return AddCounters(row, set->second, device);
+          }
+          rows_.Count(kTable, RowProblem::kNoDevice);
+        });
+  }
+
+  Status ReadCounterSets(std::map<std::int64_t, CounterSet>& sets) {
+    const Status read =
+        rows_.ForEachRow("counter_set", "id, proc, source, period_ns", [&](const SqlRow& row) {
+          const std::uint32_t process = dictionaries_.processes.Find(row.int64(1));
+          if (process == kNone) return rows_.Count("counter_set", RowProblem::kNoProcess);
+          CounterSet& set = sets[row.int64(0)];
+          set.process = process;
+          set.source = row.text(2) == kPmSamplingSource ? CounterSource::kPmSampling
+                       : row.text(2) == kGpmSource      ? CounterSource::kGpm
+                                                        : CounterSource::kUnknown;
+          set.period_ns = std::clamp<TimeNs>(row.int64(3), 1, kFarthestNs);
+        });
+    if (!read.ok()) return read;
+    return rows_.ForEachRow(
+        "counter", "counter_set, position, name",
+        [&](const SqlRow& row) {
+          const auto set = sets.find(row.int64(0));
+          if (set == sets.end()) return rows_.Count("counter", RowProblem::kNoCounterSet);
+          // Positions count up from 0.
+          if (row.int64(1) == static_cast<std::int64_t>(set->second.counters.size()))
+            set->second.counters.push_back(FindCounter(row.text(2)));
+        },
+        "ORDER BY counter_set, position");
+  }
+
+  // Where the values of the set go; columns that are new are unknown so far.
+  static std::vector<CounterColumn*> ColumnsFor(const CounterSet& set, CounterSamples& to) {
+    for (const std::optional<CounterId>& id : set.counters) {
+      if (!id || to.Find(*id) != nullptr) continue;
+      const auto place = std::find_if(to.columns.begin(), to.columns.end(),
+                                      [&](const CounterColumn& one) { return one.id > *id; });
+      CounterColumn& column = *to.columns.insert(place, {*id, {}});
+      for (std::size_t i = 0; i < to.size(); ++i) column.value.push_back(-1);
+    }
+    std::vector<CounterColumn*> columns(set.counters.size());
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      for (CounterColumn& column : to.columns) {
+        if (set.counters[i] == column.id) columns[i] = &column;
+      }
+    }
+    return columns;
+  }
+
+  void AddCounters(const SqlRow& row, const CounterSet& set, Device& device) {
+    CounterSamples& to = device.counters;
+    const std::vector<CounterColumn*> columns = ColumnsFor(set, to);
+    // The GPU's clock may count from 1970.
+    constexpr std::int64_t kFarthestGpuTime = std::int64_t{1} << 62;
+    const bool has_gpu_time =
+        !row.is_null(6) && row.int64(6) >= 0 && row.int64(6) <= kFarthestGpuTime;
+    if (has_gpu_time && IsPlausible(row.int64(7)) && IsPlausible(row.int64(8))) {
+      to.runs.push_back({.first = static_cast<std::uint32_t>(to.size()),
+                         .gpu_time = row.int64(6),
+                         .lead = row.is_null(7) ? std::nullopt : std::optional(row.int64(7)),
+                         .lag = row.int64(8)});
+    }
+    to.source = set.source;
+    to.period_ns = to.period_ns == 0 ? set.period_ns : std::min(to.period_ns, set.period_ns);
+    CounterDecoder decoder(row.blob(9), row.int64(0), set.period_ns, set.counters.size());
+    std::int64_t left = row.int64(5);
+    for (; left > 0 && decoder.Next(); --left) {
+      to.start.push_back(decoder.start());
+      to.end.push_back(decoder.end());
+      for (std::size_t i = 0; i < columns.size(); ++i) {
+        if (columns[i] != nullptr && columns[i]->value.size() < to.size())
+          columns[i]->value.push_back(Narrow(std::max<std::int64_t>(-1, decoder.values()[i])));
+      }
+      for (CounterColumn& column : to.columns) {
+        if (column.value.size() < to.size()) column.value.push_back(-1);
+      }
+    }
+    if (left != 0 || !decoder.AtEnd())
+      rows_.Count(EventTable::kCounterSample, RowProblem::kUnreadable);
   }
 
   RunDbRows& rows_;

@@ -285,5 +285,61 @@ TEST_F(RunDbSamplesTest, TheFirstFilesOfVersion6HaveNoSuchRanges) {
   EXPECT_EQ(Read().ranks.at(0).profiled.size(), 0U);
 }
 
+TEST_F(RunDbSamplesTest, Counters) {
+  RunDbFixture file(path_);
+  const auto full = file.AddCounterSet("pm_sampling", 1000, {"sm_active", "later", "dram_read"});
+  const auto gpm = file.AddCounterSet("gpm", 100'000, {"tensor_active"});
+  file.AddCounterSamples({.start_ns = 5000,
+                          .device = 1,
+                          .set = full,
+                          .period_ns = 1000,
+                          .values = {{900, 7, 100}, {-1, 7, 300}},
+                          .gpu_time = 77'000,
+                          .lead_ns = 400,
+                          .lag_ns = 0});
+  file.AddCounterSamples(
+      {.start_ns = 200'000, .device = 1, .set = gpm, .period_ns = 100'000, .values = {{450}}});
+  file.Close();
+  const RecordedFile read = Read();
+  const CounterSamples& samples = read.ranks[0].devices[0].counters;
+  ASSERT_EQ(samples.size(), 3U);
+  EXPECT_EQ(samples.period_ns, 1000);
+  EXPECT_EQ(samples.end[0] - samples.start[0], 1000);
+  EXPECT_EQ(samples.start[1], samples.end[0]);
+  ASSERT_EQ(samples.columns.size(), 3U) << "one is of a later version";
+  const auto values = [&](CounterId id) {
+    const CounterColumn* column = samples.Find(id);
+    return column == nullptr
+               ? std::vector<int>()
+               : std::vector<int>{column->value[0], column->value[1], column->value[2]};
+  };
+  EXPECT_EQ(values(CounterId::kSmActive), (std::vector<int>{900, -1, -1}));
+  EXPECT_EQ(values(CounterId::kDramRead), (std::vector<int>{100, 300, -1}));
+  EXPECT_EQ(values(CounterId::kTensorActive), (std::vector<int>{-1, -1, 450}));
+  EXPECT_EQ(samples.clock.edges, 0U);
+  EXPECT_TRUE(read.notes.empty()) << read.notes.front();
+}
+
+TEST_F(RunDbSamplesTest, DamagedCounters) {
+  RunDbFixture file(path_);
+  file.AddDevice({.device = 0});
+  const auto set = file.AddCounterSet("pm_sampling", 1000, {"sm_active"});
+  file.AddCounterSamples({.start_ns = 0, .set = set, .period_ns = 1000, .values = {{1}, {2}, {3}}});
+  file.Execute("UPDATE counter_sample SET data = substr(data, 1, 7)");
+  // No such set; no such device; of another process; more samples than there are; no bytes at all.
+  file.Execute("INSERT INTO counter_sample VALUES (0, 1, 1, 0, 9, 1, NULL, NULL, NULL, X'000000')");
+  file.Execute("INSERT INTO counter_sample VALUES (0, 1, 1, 5, 1, 1, NULL, NULL, NULL, X'000000')");
+  file.Execute("INSERT INTO counter_sample VALUES (0, 1, 3, 0, 1, 1, NULL, NULL, NULL, X'000000')");
+  file.Execute(
+      "INSERT INTO counter_sample VALUES (9000, 1, 1, 0, 1, 1 << 60, 1 << 61, 1 << 59, -(1 << 59), "
+      "X'000002')");
+  file.Execute(
+      "INSERT INTO counter_sample VALUES (20, 1, 1, 0, 1, 7, -5, 0, 0, X'FFFFFFFFFFFFFF')");
+  file.Close();
+  const RecordedFile read = Read();
+  EXPECT_EQ(read.ranks[0].devices[0].counters.size(), 3U);
+  EXPECT_EQ(read.notes.size(), 3U);
+}
+
 }  // namespace
 }  // namespace traceinject

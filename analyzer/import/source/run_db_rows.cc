@@ -40,6 +40,10 @@ std::string_view Explain(RowProblem problem) {
       return "left out: no such process, or no such device";
     case RowProblem::kNoStack:
       return "left out or cut: no row for the stack, its caller or its place";
+    case RowProblem::kNoCounterSet:
+      return "left out: no row for the set of counters, or it is another process's";
+    case RowProblem::kUnreadable:
+      return "cut: samples that cannot be read";
     case RowProblem::kNoTime:
       return "left out: no start, or no end";
     case RowProblem::kTime:

@@ -36,6 +36,8 @@ enum class RowProblem {
   kNoCall,
   kNoProcess,
   kNoStack,
+  kNoCounterSet,
+  kUnreadable,
   kNoTime,
   kTime,
   kNegative,

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <tuple>
 
+#include "schemas/counter_codec.h"
 #include "schemas/run_db_sql.h"
 #include "schemas/views_sql.h"
 
@@ -137,7 +138,8 @@ struct RunDbFixture::State {
   std::map<std::tuple<std::string, std::string, int>, std::int64_t> places;
   std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t>, std::int64_t> stacks;
   std::uint64_t next_correlation = 1;
-  std::int64_t communicators = 0, collectives = 0, data_loaders = 0, gemm_shapes = 0, workers = 0;
+  std::int64_t communicators = 0, collectives = 0, data_loaders = 0, gemm_shapes = 0, workers = 0,
+               counter_sets = 0;
   std::int64_t attention_shapes = 0;
 };
 
@@ -328,6 +330,34 @@ void RunDbFixture::AddAllocatorSample(const AllocatorSample& sample) {
                  sample.device, sample.allocated_bytes, sample.reserved_bytes, sample.active_bytes,
                  sample.peak_allocated_bytes, sample.peak_reserved_bytes, sample.retries,
                  sample.ooms);
+}
+
+std::uint32_t RunDbFixture::AddCounterSet(const std::string& source, TimeNs period_ns,
+                                          const std::vector<std::string>& counters) {
+  const std::int64_t id = ++state_->counter_sets;
+  state_->Insert("counter_set VALUES (?, 1, ?, 'full', 'GH100', ?)", id, source, period_ns);
+  std::int64_t position = 0;
+  for (const std::string& name : counters)
+    state_->Insert("counter VALUES (?, ?, ?, 'permille', 'metric')", id, position++, name);
+  return static_cast<std::uint32_t>(id);
+}
+
+void RunDbFixture::AddCounterSamples(const CounterSamples& samples) {
+  if (!state_->devices.contains(samples.device)) AddDevice({.device = samples.device});
+  CounterEncoder encoder(samples.period_ns,
+                         samples.values.empty() ? 0 : samples.values.front().size());
+  TimeNs start = samples.start_ns;
+  for (const std::vector<std::int64_t>& values : samples.values) {
+    encoder.Add(start, start + samples.period_ns, values);
+    start += samples.period_ns;
+  }
+  std::string hex;
+  for (const char byte : encoder.data())
+    hex += fmt::format("{:02x}", static_cast<unsigned char>(byte));
+  state_->Insert("counter_sample VALUES (?, ?, 1, ?, ?, ?, ?, ?, ?, X'" + hex + "')",
+                 samples.start_ns, start - samples.start_ns, samples.device,
+                 std::int64_t{samples.set}, encoder.samples(), samples.gpu_time, samples.lead_ns,
+                 samples.gpu_time ? std::optional(samples.lag_ns) : std::nullopt);
 }
 
 void RunDbFixture::AddHostSample(const HostSample& sample) {

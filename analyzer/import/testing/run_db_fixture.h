@@ -186,6 +186,17 @@ class RunDbFixture {
                                 peak_reserved_bytes = std::nullopt, retries = std::nullopt,
                                 ooms = std::nullopt;
   };
+  // A run of samples of one length, one behind the other, of the set that AddCounterSet() made.
+  struct CounterSamples {
+    TimeNs start_ns = 0;
+    int device = 0;
+    std::uint32_t set = 1;
+    TimeNs period_ns = 1'000'000;
+    std::vector<std::vector<std::int64_t>> values = {};  // of each sample, as many as counters
+    std::optional<std::int64_t> gpu_time = std::nullopt;
+    std::optional<TimeNs> lead_ns = std::nullopt;
+    TimeNs lag_ns = 0;
+  };
   struct HostSample {
     TimeNs time_ns = 0;
     std::int64_t tid = 4242;
@@ -270,6 +281,10 @@ class RunDbFixture {
   void AddUnknownFact(const std::string& kind, const std::string& key, const std::string& reason);
   void AddDeviceSample(const DeviceSample& sample);
   void AddAllocatorSample(const AllocatorSample& sample);
+  // Returns the id for CounterSamples::set. `counters` by name.
+  std::uint32_t AddCounterSet(const std::string& source, TimeNs period_ns,
+                              const std::vector<std::string>& counters);
+  void AddCounterSamples(const CounterSamples& samples);
   void AddHostSample(const HostSample& sample);
   // Returns the id for WorkerSample::worker.
   std::uint32_t AddWorker(const WorkerFacts& worker);

@@ -444,6 +444,8 @@ void ReportWriter::Device(const DeviceFigures& found, const HostActivities& acti
     AllocatorOf(found.device->allocator, *to.mutable_allocator());
   if (found.telemetry)
     WriteTelemetry(*found.rank, found.device->ordinal, *found.telemetry, *to.mutable_telemetry());
+  if (found.device->counters.size() > 0)
+    WriteCounterSampling(found.device->counters, *to.mutable_counter_sampling());
   if (found.rank->memory.size() > 0) MemoryOf(found.memory, *to.mutable_memory_calls());
   if (options_.memory) SamplesOfMemory(found, to);
   if (options_.device_samples) WriteDeviceSamples(found.device->samples, found.hull(), origin_, to);

@@ -78,6 +78,19 @@ void WriteTelemetry(const Rank& rank, int ordinal, const Telemetry& from, proto:
   SetIf(from.ecc_uncorrected, [&](std::int64_t v) { to.set_ecc_uncorrected(v); });
 }
 
+void WriteCounterSampling(const CounterSamples& from, proto::CounterSampling& to) {
+  to.set_source(from.source == CounterSource::kPmSampling ? "PM sampling"
+                : from.source == CounterSource::kGpm      ? "GPM"
+                                                          : "");
+  to.set_samples(static_cast<std::int64_t>(from.size()));
+  to.set_counters(static_cast<int>(from.columns.size()));
+  to.set_period_ns(from.period_ns);
+  to.set_gaps(static_cast<std::int64_t>(from.gaps.size()));
+  for (const Interval& gap : from.gaps) to.set_gap_ns(to.gap_ns() + gap.end - gap.start);
+  to.set_uncertainty_ns(from.clock.uncertainty);
+  to.set_edges(from.clock.edges);
+}
+
 void WriteDeviceSamples(const DeviceSamples& from, Interval window, TimeNs origin,
                         proto::DeviceReport& to) {
   for (std::size_t i = 0; i < from.size(); ++i) {

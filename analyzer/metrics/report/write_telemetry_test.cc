@@ -34,6 +34,28 @@ TEST(WriteTelemetry, LimitsComeFromTheFactsOfTheDevice) {
   EXPECT_FALSE(to.has_ecc_uncorrected());
 }
 
+TEST(WriteTelemetry, CountersAreTheWholeRecordings) {
+  CounterSamples samples;
+  samples.source = CounterSource::kPmSampling;
+  samples.period_ns = 1000;
+  samples.start = {0, 5000};
+  samples.end = {1000, 6000};
+  samples.columns.resize(2);
+  samples.gaps = {{1000, 5000}};
+  samples.clock.uncertainty = 70;
+  samples.clock.edges = 9;
+  proto::CounterSampling to;
+  WriteCounterSampling(samples, to);
+  EXPECT_EQ(to.source(), "PM sampling");
+  EXPECT_EQ(to.samples(), 2);
+  EXPECT_EQ(to.counters(), 2);
+  EXPECT_EQ(to.period_ns(), 1000);
+  EXPECT_EQ(to.gaps(), 1);
+  EXPECT_EQ(to.gap_ns(), 4000);
+  EXPECT_EQ(to.uncertainty_ns(), 70);
+  EXPECT_EQ(to.edges(), 9);
+}
+
 TEST(WriteTelemetry, SamplesOfTheWindow) {
   DeviceSamples samples;
   for (const TimeNs time : {900, 1000, 1500, 2000}) {

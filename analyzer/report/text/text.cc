@@ -60,6 +60,7 @@ void WriteDevice(TextReport& to, const proto::DeviceReport& device) {
   if (!only && device.has_partition()) WriteRatios(to, device.partition());
   WritePeaks(to, device);
   if (device.has_telemetry()) WriteTelemetry(to, device.telemetry());
+  if (device.has_counter_sampling()) WriteCounterSampling(to, device.counter_sampling());
   WriteAllocator(to, device);
   WriteCaptureGaps(to, device);
   WriteIdleCauses(to, device.idle_causes(), device.partition().idle_ns(), device.source());

@@ -81,6 +81,19 @@ void WriteLinks(TextReport& to, const proto::Telemetry& telemetry) {
 
 }  // namespace
 
+void WriteCounterSampling(TextReport& to, const proto::CounterSampling& sampling) {
+  std::string text =
+      fmt::format("hardware counters: {} of {} every {}", Plural(sampling.samples(), "sample"),
+                  Plural(sampling.counters(), "counter"), FormatTime(sampling.period_ns()));
+  if (!sampling.source().empty()) text += fmt::format(" ({})", sampling.source());
+  text += sampling.gaps() == 0
+              ? std::string(", none missing")
+              : fmt::format(", {} ({}) without samples", Plural(sampling.gaps(), "gap"),
+                            FormatTime(sampling.gap_ns()));
+  text += fmt::format("; in time with kernels to ±{}", FormatTime(sampling.uncertainty_ns()));
+  to.page.Sentence(text);
+}
+
 void WriteTelemetry(TextReport& to, const proto::Telemetry& telemetry) {
   WriteClocks(to, telemetry);
   WriteThrottling(to, telemetry);

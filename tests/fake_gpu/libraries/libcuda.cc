@@ -66,9 +66,8 @@ CUresult FillUuid(CUuuid* uuid, CUdevice device) {
   if (fake::RequireInitialized() != fake::kSuccess) return CUDA_ERROR_NOT_INITIALIZED;
   if (uuid == nullptr) return CUDA_ERROR_INVALID_VALUE;
   if (!IsDevice(device)) return CUDA_ERROR_INVALID_DEVICE;
-  for (std::size_t i = 0; i < sizeof uuid->bytes; ++i) {
-    uuid->bytes[i] = static_cast<char>(0x10 * (device + 1) + static_cast<int>(i));
-  }
+  for (std::size_t i = 0; i < sizeof uuid->bytes; ++i)
+    uuid->bytes[i] = static_cast<char>(fake::UuidByte(device, static_cast<int>(i)));
   return CUDA_SUCCESS;
 }
 

@@ -220,6 +220,12 @@ EXPORT CUptiResult cuptiGetResultString(CUptiResult result, const char** text) {
     case CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED:
       *text = "CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED";
       break;
+    case CUPTI_ERROR_HARDWARE_BUSY:
+      *text = "CUPTI_ERROR_HARDWARE_BUSY";
+      break;
+    case CUPTI_ERROR_INSUFFICIENT_PRIVILEGES:
+      *text = "CUPTI_ERROR_INSUFFICIENT_PRIVILEGES";
+      break;
     default:
       *text = "CUPTI_ERROR_UNKNOWN";
   }

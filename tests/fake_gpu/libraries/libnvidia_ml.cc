@@ -5,6 +5,7 @@
 //   FAKE_NVML_INIT_ERROR  what nvmlInit_v2 returns
 //   FAKE_NVML_REFUSE      name of a function that is not supported
 //   FAKE_NVML_HANG        name of a function that never returns
+//   FAKE_NVML_GPM=0       the card has no GPM metrics
 // Built with FAKE_NVML_OLD it is an old driver's: some functions are missing, one has its old name.
 #include <unistd.h>
 
@@ -13,6 +14,8 @@
 #include <string>
 
 #include "machine/nvml_abi.h"
+#include "tests/fake_gpu/simulator/activity_history.h"
+#include "tests/fake_gpu/simulator/clock.h"
 #include "tests/fake_gpu/simulator/settings.h"
 #include "tests/fake_gpu/simulator/simulator.h"
 
@@ -58,8 +61,7 @@ std::string Uuid(int index) {
   std::string text = "GPU-";
   for (int i = 0; i < 16; ++i) {
     char digits[3];
-    std::snprintf(digits, sizeof digits, "%02x",
-                  (0x10u * (static_cast<unsigned>(index) + 1) + static_cast<unsigned>(i)) & 0xffu);
+    std::snprintf(digits, sizeof digits, "%02x", unsigned{fake::UuidByte(index, i)});
     text += digits;
     if (i == 3 || i == 5 || i == 7 || i == 9) text += '-';
   }
@@ -256,8 +258,54 @@ EXPORT Return nvmlDeviceGetP2PStatus(Device, Device, unsigned int ability, unsig
 }
 
 EXPORT Return nvmlDeviceGetMigMode(Device, unsigned int* now, unsigned int* pending) {
-  *now = *pending = 0;
+  *now = *pending = static_cast<unsigned int>(fake::SettingNumber("FAKE_NVML_MIG", 0));
   return Enter("nvmlDeviceGetMigMode");
+}
+
+// A moment, and of which device.
+struct FakeGpmSample {
+  std::int64_t time_ns = 0;
+  int device = 0;
+};
+
+EXPORT Return nvmlGpmQueryDeviceSupport(Device, nvml::GpmSupport* support) {
+  if (support->version != nvml::kGpmVersion) return kInvalidArgument;
+  support->is_supported = static_cast<unsigned int>(fake::SettingNumber("FAKE_NVML_GPM", 1));
+  return Enter("nvmlGpmQueryDeviceSupport");
+}
+
+EXPORT Return nvmlGpmSampleAlloc(nvml::GpmSample* sample) {
+  const Return result = Enter("nvmlGpmSampleAlloc");
+  if (result == nvml::kSuccess) *sample = reinterpret_cast<nvml::GpmSample>(new FakeGpmSample);
+  return result;
+}
+
+EXPORT Return nvmlGpmSampleFree(nvml::GpmSample sample) {
+  delete reinterpret_cast<FakeGpmSample*>(sample);
+  return Enter("nvmlGpmSampleFree");
+}
+
+EXPORT Return nvmlGpmSampleGet(Device device, nvml::GpmSample sample) {
+  *reinterpret_cast<FakeGpmSample*>(sample) = {fake::NowNs(), IndexOf(device)};
+  return Enter("nvmlGpmSampleGet");
+}
+
+// SM, tensor and DRAM activity, PCIe traffic, and one that this card does not know.
+EXPORT Return nvmlGpmMetricsGet(nvml::GpmMetricsGet* get) {
+  if (get->version != nvml::kGpmVersion) return kInvalidArgument;
+  const auto* before = reinterpret_cast<const FakeGpmSample*>(get->before);
+  const auto* after = reinterpret_cast<const FakeGpmSample*>(get->after);
+  const fake::Use use = fake::UseOf(after->device, before->time_ns, after->time_ns);
+  for (unsigned int i = 0; i < get->count; ++i) {
+    nvml::GpmMetric& metric = get->metrics[i];
+    metric.result = metric.metric == 6 ? nvml::kNotSupported : nvml::kSuccess;
+    metric.value = metric.metric == 2                         ? use.sm
+                   : metric.metric == 5 || metric.metric == 7 ? use.tensor
+                   : metric.metric == 10                      ? use.memory
+                   : metric.metric == 20                      ? 1500
+                                                              : 0;
+  }
+  return Enter("nvmlGpmMetricsGet");
 }
 
 #endif

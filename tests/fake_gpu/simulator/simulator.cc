@@ -12,6 +12,7 @@
 #include <mutex>
 #include <vector>
 
+#include "tests/fake_gpu/simulator/activity_history.h"
 #include "tests/fake_gpu/simulator/activity_sink.h"
 #include "tests/fake_gpu/simulator/api_call.h"
 #include "tests/fake_gpu/simulator/clock.h"
@@ -166,6 +167,14 @@ int DeviceCount() {
 
 std::string DeviceName() { return SettingText("FAKE_GPU_NAME", "NVIDIA H100 80GB HBM3"); }
 
+std::uint8_t UuidByte(int device, int index) {
+  static const auto other = static_cast<unsigned>(SettingNumber("FAKE_GPU_UUID", 0));
+  unsigned byte = 0x10u * (static_cast<unsigned>(device) + 1) + static_cast<unsigned>(index);
+  if (index == 14) byte += other >> 8;
+  if (index == 15) byte += other;
+  return static_cast<std::uint8_t>(byte);
+}
+
 Context* PrimaryContext(int device) {
   if (device < 0 || device >= DeviceCount()) return nullptr;
   std::lock_guard lock(Gpu().mutex);
@@ -289,6 +298,7 @@ std::int64_t Submit(Stream* stream, Operation operation, std::int64_t duration_n
     stream->tail_ns = operation.end_ns;
   }
   WriteTruth(operation);
+  NoteActivity(operation);
   if (ActivitySink* sink = GetActivitySink()) sink->OnOperation(operation);
   return operation.end_ns;
 }

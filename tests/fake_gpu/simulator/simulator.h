@@ -79,6 +79,8 @@ int RequireInitialized();
 
 int DeviceCount();
 std::string DeviceName();
+// Of 16 of a device's UUID. FAKE_GPU_UUID: a number of 16 bits that makes cards others.
+std::uint8_t UuidByte(int device, int index);
 
 // Null for an ordinal that is no device. The first use activates it.
 Context* PrimaryContext(int device);
