@@ -121,7 +121,8 @@ def geometric(clock, mended):
     each_optimizer_step(clock)
     network = GraphNetwork().cuda()
     optimizer = torch.optim.Adam(network.parameters(), lr=1e-2)
-    loader = DataLoader(random_graphs(20_000), batch_size=512, shuffle=True, num_workers=8 if mended else 0, persistent_workers=mended, pin_memory=mended)
+    loader = DataLoader(random_graphs(20_000), batch_size=512, shuffle=True, num_workers=8 if mended else 0, persistent_workers=mended,
+                        pin_memory=mended)
     while True:
         for batch in loader:  # slow: geometric
             optimizer.zero_grad()
