@@ -83,6 +83,7 @@ std::string SqliteError(const std::string& path, int extended_code, std::string_
 }
 
 std::string_view SqlRow::text(int column) const {
+  if (is_set_null(column)) return {};
   const auto* bytes = sqlite3_value_text(values_[column]);
   return TextOf(bytes, sqlite3_value_bytes(values_[column]));
 }

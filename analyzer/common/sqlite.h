@@ -21,11 +21,20 @@ class SqlRow {
  public:
   explicit SqlRow(sqlite3_value** values) : values_(values) {}
 
+  // As if nothing were stored in one of the first 64 columns.
+  void SetNull(int column) { nulls_ |= std::uint64_t{1} << column; }
+
   // These are as in Statement.
-  int type(int column) const { return sqlite3_value_type(values_[column]); }
+  int type(int column) const {
+    return is_set_null(column) ? SQLITE_NULL : sqlite3_value_type(values_[column]);
+  }
   bool is_null(int column) const { return type(column) == SQLITE_NULL; }
-  std::int64_t int64(int column) const { return sqlite3_value_int64(values_[column]); }
-  double real(int column) const { return sqlite3_value_double(values_[column]); }
+  std::int64_t int64(int column) const {
+    return is_set_null(column) ? 0 : sqlite3_value_int64(values_[column]);
+  }
+  double real(int column) const {
+    return is_set_null(column) ? 0 : sqlite3_value_double(values_[column]);
+  }
   std::string_view text(int column) const;
   std::string_view blob(int column) const;
   std::optional<int> optional_int(int column) const;
@@ -33,7 +42,12 @@ class SqlRow {
 
  private:
   friend class Statement;
+  bool is_set_null(int column) const {
+    return column < 64 && (nulls_ >> column & std::uint64_t{1}) != 0;
+  }
+
   sqlite3_value** values_;
+  std::uint64_t nulls_ = 0;
 };
 
 struct RowVisitor;
@@ -69,6 +83,7 @@ class Statement {
   void Bind(int parameter, std::string_view value);
   // What is in a column of another row, as it is.
   void Bind(int parameter, const SqlRow& row, int column) {
+    if (row.is_set_null(column)) return BindNull(parameter);
     sqlite3_bind_value(statement_.get(), parameter, row.values_[column]);
   }
   void BindReal(int parameter, double value) {

@@ -79,7 +79,9 @@ bool HasIds(const MergeTable& table) {
 class MergedFile::Copy {
  public:
   Copy(MergedFile& to, const MergeSource& source, const Database& from, ReadProgress& progress)
-      : to_(to), source_(source), from_(from), rows_(from, progress) {}
+      : to_(to), source_(source), from_(from), rows_(from, progress) {
+    rows_.KeepImpossible();  // what cannot be right stays, for readers to find
+  }
 
   Status Run() {
     if (const Status counted = rows_.CountRows(); !counted.ok()) return counted;
@@ -173,7 +175,7 @@ class MergedFile::Copy {
     return id >= 1 && id <= ids.highest ? id + ids.offset : 0;
   }
 
-  // What cannot be right stays, for readers to find.
+  // Likewise as it is.
   TimeNs Length(TimeNs start, TimeNs length) const {
     if (length < 0 || !IsPlausible(start) || !IsPlausible(length)) return length;
     return source_.clock.Of(start + length) - source_.clock.Of(start);

@@ -37,6 +37,16 @@ void JudgeStepsOfCause(const Judgement& judgement, RunAnalysis& analysis) {
   }
 }
 
+// Over the steps that the verdict judges.
+Report WriteJudgedFigures(RunAnalysis& analysis, const Judgement& judgement) {
+  JudgeStepsOfCause(judgement, analysis);
+  Report report = WriteFigures(analysis);
+  for (const DeviceFigures& found : analysis.devices) {
+    if (&found == judgement.device) WriteScope(analysis, found, report);
+  }
+  return report;
+}
+
 }  // namespace
 
 Report BuildReportWithSteps(const Run& run, const ReportOptions& options) {
@@ -52,21 +62,13 @@ Report BuildFiguresOfVerdict(const Run& run, const ReportOptions& options) {
   RunAnalysis analysis = AnalyzeRun(run, options, Depth::kCauses);
   const RankFindings between = FindBetweenRanks(analysis);
   const Judgement judgement = JudgeRun(analysis, between);
-  JudgeStepsOfCause(judgement, analysis);
-  Report report = WriteFigures(analysis);
-  for (const DeviceFigures& found : analysis.devices) {
-    if (&found == judgement.device) WriteScope(analysis, found, report);
-  }
+  Report report = WriteJudgedFigures(analysis, judgement);
   MakePrintable(report);
   return report;
 }
 
 Report WriteReport(RunAnalysis& analysis, const Judgement& judgement, const RankFindings& between) {
-  JudgeStepsOfCause(judgement, analysis);
-  Report report = WriteFigures(analysis);
-  for (const DeviceFigures& found : analysis.devices) {
-    if (&found == judgement.device) WriteScope(analysis, found, report);
-  }
+  Report report = WriteJudgedFigures(analysis, judgement);
   WriteSteps(analysis, report);
   WriteVerdict(analysis, judgement, between.ranks, report);
   AddRankFindings(between, report);

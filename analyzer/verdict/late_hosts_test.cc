@@ -33,9 +33,15 @@ TrainingPlan ManyLaunches() {
   return plan;
 }
 
-TrainingPlan With(void (*change)(TrainingPlan&), TrainingPlan plan = ManyLaunches()) {
-  change(plan);
-  return plan;
+using Change = void (*)(TrainingPlan&);
+
+// A cause that is planted in a program which has changes of its own.
+PlantedCause Planted(
+    const char* what, const char* label, Change plant, Change own = [](TrainingPlan&) {}) {
+  PlantedCause cause{what, label, ManyLaunches(), ManyLaunches()};
+  for (TrainingPlan* plan : {&cause.planted, &cause.clean}) own(*plan);
+  plant(cause.planted);
+  return cause;
 }
 
 constexpr const char* kProduct = "nvjet_sm90_tst_192x128_64x5_1x2_h_bz_coopB_NNT";
@@ -81,57 +87,55 @@ std::vector<PlannedKernel> Attention(bool fused) {
   return layer;
 }
 
-std::vector<PlantedCause> Causes() {
-  const TrainingPlan clean = ManyLaunches();
-  const auto attention = [](bool fused) {
-    TrainingPlan plan;
-    plan.steps = 18;
-    plan.layers = 48;
-    plan.layer = Attention(fused);
-    return plan;
+PlantedCause UnfusedAttention() {
+  const auto plan = [](bool fused) {
+    TrainingPlan made;
+    made.steps = 18;
+    made.layers = 48;
+    made.layer = Attention(fused);
+    return made;
   };
+  return {"attention", "unfused_attention", plan(false), plan(true)};
+}
+
+std::vector<PlantedCause> Causes() {
   return {
-      {"loader", "dataloader", With([](TrainingPlan& plan) { plan.load_ns = 12'000'000; }), clean},
-      {"slow loader", "dataloader", With([](TrainingPlan& plan) { plan.load_ns = 80'000'000; }),
-       clean},
-      {"loader, loss read", "dataloader", With([](TrainingPlan& plan) {
-         plan.load_ns = 10'000'000;
-         plan.items_per_step = 1;
-         plan.fetch_ns = 30'000;
-       }),
-       With([](TrainingPlan& plan) {
-         plan.items_per_step = 1;
-         plan.fetch_ns = 30'000;
-       })},
-      {"a value per layer", "sync_bound", With([](TrainingPlan& plan) {
-         plan.items_per_step = 40;
-         plan.fetch_ns = 60'000;
-       }),
-       clean},
-      {"ten values, slow to fetch", "sync_bound", With([](TrainingPlan& plan) {
-         plan.items_per_step = 10;
-         plan.fetch_ns = 200'000;
-       }),
-       clean},
-      {"pageable copies", "h2d_copy",
-       With([](TrainingPlan& plan) { plan.upload_bytes = 60'000'000; }),
-       With([](TrainingPlan& plan) {
-         plan.upload_bytes = 60'000'000;
-         plan.pinned = true;
-       })},
-      {"attention", "unfused_attention", attention(false), attention(true)},
-      {"freeing", "allocator", With([](TrainingPlan& plan) { plan.allocations_per_step = 10; }),
-       clean},
-      {"checkpoints", "checkpoint", With([](TrainingPlan& plan) {
-         plan.checkpoint_every = 6;
-         plan.checkpoint_ns = 60'000'000;
-       }),
-       clean},
-      {"collections", "gc_pause", With([](TrainingPlan& plan) {
-         plan.collect_every = 4;
-         plan.collect_ns = 40'000'000;
-       }),
-       clean},
+      Planted("loader", "dataloader", [](TrainingPlan& plan) { plan.load_ns = 12'000'000; }),
+      Planted("slow loader", "dataloader", [](TrainingPlan& plan) { plan.load_ns = 80'000'000; }),
+      Planted(
+          "loader, loss read", "dataloader", [](TrainingPlan& plan) { plan.load_ns = 10'000'000; },
+          [](TrainingPlan& plan) {
+            plan.items_per_step = 1;
+            plan.fetch_ns = 30'000;
+          }),
+      Planted("a value per layer", "sync_bound",
+              [](TrainingPlan& plan) {
+                plan.items_per_step = 40;
+                plan.fetch_ns = 60'000;
+              }),
+      Planted("ten values, slow to fetch", "sync_bound",
+              [](TrainingPlan& plan) {
+                plan.items_per_step = 10;
+                plan.fetch_ns = 200'000;
+              }),
+      Planted(
+          "pageable copies", "h2d_copy", [](TrainingPlan& plan) { plan.pinned = false; },
+          [](TrainingPlan& plan) {
+            plan.upload_bytes = 60'000'000;
+            plan.pinned = true;
+          }),
+      UnfusedAttention(),
+      Planted("freeing", "allocator", [](TrainingPlan& plan) { plan.allocations_per_step = 10; }),
+      Planted("checkpoints", "checkpoint",
+              [](TrainingPlan& plan) {
+                plan.checkpoint_every = 6;
+                plan.checkpoint_ns = 60'000'000;
+              }),
+      Planted("collections", "gc_pause",
+              [](TrainingPlan& plan) {
+                plan.collect_every = 4;
+                plan.collect_ns = 40'000'000;
+              }),
   };
 }
 

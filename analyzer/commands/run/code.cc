@@ -4,6 +4,7 @@
 #include "analyzer/commands/run/run_commands.h"
 #include "analyzer/commands/run/table_command.h"
 #include "analyzer/common/units.h"
+#include "analyzer/import/open/open_recording.h"
 #include "analyzer/metrics/report/report_code.h"
 #include "analyzer/report/layout/text_notation.h"
 #include "analyzer/report/tables/full_tables.h"
@@ -21,7 +22,7 @@ constexpr char kCodeDefinitions[] =
     "it. From samples (TRACEINJECT_STACKS_HZ), over the steps that the verdict judges; the\n"
     "columns *_low_ns and *_high_ns tell how sure that is. Rows of a library have host_total_ns\n"
     "only, unless no code of the program was on the stack, or with --full-stacks.\n"
-    "Of programs without Python the functions are told that launched kernels and that waited.\n";
+    "Of programs without Python, rows are the functions that launched kernels or waited.\n";
 constexpr char kCodeExamples[] =
     "  analyze code run.db --sort host_ns --limit 0\n"
     "  analyze code run.db --functions --filter model.py\n"
@@ -42,6 +43,35 @@ std::string WhyNoStacks(const Run& run) {
   return "no stacks were recorded (TRACEINJECT_STACKS_HZ; analyze info says why)";
 }
 
+// Of a run with stacks.
+std::string WhyNoModules(const Run& run) {
+  for (const Rank& rank : run.ranks) {
+    if (rank.stack_samples.size() == 0) continue;
+    if (!rank.imported_from.empty())
+      return fmt::format("no modules: {} does not say which module a stack is in",
+                         rank.imported_from);
+    if (rank.schema_version < kModulesSince)
+      return fmt::format(
+          "no modules: recorded by an older version (schema {}); modules are recorded since schema "
+          "{}",
+          rank.schema_version, kModulesSince);
+    for (const SystemFact& fact : rank.facts) {
+      if (fact.kind == "stacks" && fact.key == "native") return "no modules: no Python ran";
+    }
+  }
+  return "no modules: no stack was in a call of a PyTorch module (their names are read with "
+         "CPython 3.8 to 3.13, and not inside of compiled code)";
+}
+
+bool HasModules(const Report& report) {
+  for (const proto::DeviceReport& device : report.devices()) {
+    for (const proto::CodeRow& row : device.code()) {
+      if (!row.module().empty()) return true;
+    }
+  }
+  return false;
+}
+
 FullTable BuildCode(const Run& run, const ReportOptions& options, CodeGrouping grouping,
                     Table (*table)(const proto::Report&)) {
   FullTable full{BuildReportWithCode(run, options, grouping), "", {}, 0, false};
@@ -49,9 +79,15 @@ FullTable BuildCode(const Run& run, const ReportOptions& options, CodeGrouping g
   for (const proto::DeviceReport& device : full.report.devices()) steps += device.code_steps();
   full.table = table(full.report);
   full.rows = static_cast<std::int64_t>(full.table.rows.size());
-  full.summary = full.rows == 0 ? WhyNoStacks(run)
-                                : fmt::format("over {} of {}", Plural(steps, "step"),
-                                              Plural(full.report.devices_size(), "GPU"));
+  full.summary = fmt::format("over {} of {}", Plural(steps, "step"),
+                             Plural(full.report.devices_size(), "GPU"));
+  if (full.rows == 0) {
+    full.summary = WhyNoStacks(run);
+  } else if (IsOfModules(grouping) && !HasModules(full.report)) {
+    full.summary = WhyNoModules(run);
+    full.table.rows.clear();  // one that is outside of all modules
+    full.rows = 0;
+  }
   return full;
 }
 
@@ -73,9 +109,10 @@ FullTable BuildThreads(const Run& run, const ReportOptions& options, std::option
 }
 
 void AddCodeOptions(CLI::App& app, ReportOptions& options) {
-  app.add_flag("--full-stacks", options.innermost_frames,
-               "the innermost frame of a stack counts, a library's too, not the program's own line "
-               "that led to it");
+  app.add_flag_callback(
+      "--full-stacks", [&options] { options.site = SiteFrame::kInnermost; },
+      "the innermost frame of a stack counts, a library's too, not the program's own line that led "
+      "to it");
 }
 
 }  // namespace

@@ -110,6 +110,7 @@ std::string TextOf(const FullTable& full, std::int64_t left_out, const TableOpti
 
 std::string RenderTable(const FullTable& full, std::int64_t left_out, const TableOptions& options) {
   if (options.rows.format == "text") return TextOf(full, left_out, options);
+  if (full.rows == 0 && !full.summary.empty()) fmt::print(stderr, "note: {}\n", full.summary);
   for (const std::string& note : Notes(full.report)) fmt::print(stderr, "note: {}\n", note);
   return RenderRows(full.table, left_out, options.rows);
 }

@@ -21,21 +21,33 @@ namespace {
 thread_local const std::function<void(const CLI::App&)>* seer = nullptr;
 thread_local std::map<const CLI::Option*, std::vector<std::string>> offered;
 
-// "; did you mean --format?" for the first argument that looks like an option and is none.
-std::string Suggestion(const CLI::App& app, const std::vector<std::string>& arguments) {
+// Of a command line that could not be parsed the first option that the command does not have;
+// empty: it has all.
+std::string UnknownOption(const CLI::App& app) {
+  for (const std::string& argument : app.remaining()) {
+    if (argument.size() > 1 && argument.starts_with('-') && argument != "--")
+      return argument.substr(0, argument.find('='));
+  }
+  return "";
+}
+
+// "; did you mean --format?"; empty: no option is near.
+std::string Suggestion(const CLI::App& app, std::string_view unknown) {
   std::vector<std::string> names;
   for (const CLI::Option* option : app.get_options()) {
     for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
   }
   const std::vector<std::string_view> candidates(names.begin(), names.end());
-  for (const std::string& argument : arguments) {
-    const std::string word = argument.substr(0, argument.find('='));
-    if (!word.starts_with("--") || std::find(names.begin(), names.end(), word) != names.end())
-      continue;
-    if (const auto nearest = NearestWord(word, candidates))
-      return fmt::format("; did you mean {}?", *nearest);
-  }
-  return "";
+  const auto nearest = NearestWord(unknown, candidates);
+  return nearest ? fmt::format("; did you mean {}?", *nearest) : "";
+}
+
+// An unknown option comes before all else that is wrong: its value may have been taken for a run,
+// or what is missing may have been meant by it.
+std::string WhatIsWrong(const CLI::App& app, const CLI::ParseError& error) {
+  const std::string unknown = UnknownOption(app);
+  if (unknown.empty()) return error.what();
+  return fmt::format("unknown option {}{}", unknown, Suggestion(app, unknown));
 }
 
 }  // namespace
@@ -53,8 +65,8 @@ std::optional<int> ParseArguments(CLI::App& app, const std::vector<std::string>&
     fmt::print("{}", app.help());
     return kReported;
   } catch (const CLI::ParseError& error) {
-    fmt::print(stderr, "{}: {}{}\nSee {} --help.\n", app.get_name(), error.what(),
-               Suggestion(app, arguments), app.get_name());
+    fmt::print(stderr, "{}: {}\nSee {} --help.\n", app.get_name(), WhatIsWrong(app, error),
+               app.get_name());
     return kBadUsage;
   }
 }

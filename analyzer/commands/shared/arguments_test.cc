@@ -100,6 +100,17 @@ TEST(Commands, UsageErrors) {
             std::string::npos);
   EXPECT_NE(error_of({"sql", "run.db"}, kBadUsage).find("a recording and a query"),
             std::string::npos);
+  for (const char* command :
+       {"report", "gate", "diff", "sql", "kernels", "record", "watch", "ranks"})
+    EXPECT_NE(error_of({command, "--bogus"}, kBadUsage).find("unknown option --bogus\n"),
+              std::string::npos)
+        << command;
+  EXPECT_NE(error_of({"--bogus"}, kBadUsage).find("unknown option --bogus"), std::string::npos);
+  EXPECT_NE(error_of({"--ful"}, kBadUsage).find("unknown option --ful; did you mean --full?"),
+            std::string::npos)
+      << "no run was given either";
+  EXPECT_NE(error_of({"x.db", "-z"}, kBadUsage).find("unknown option -z\n"), std::string::npos);
+  EXPECT_NE(error_of({"kernels"}, kBadUsage).find("run is required"), std::string::npos);
   EXPECT_NE(error_of({"nowhere/run.db"}, kUnreadable).find("Likely reasons"), std::string::npos);
   EXPECT_NE(error_of({"x.db", "--from", "2", "--to", "1"}, kBadUsage)
                 .find("--from must be earlier than --to"),

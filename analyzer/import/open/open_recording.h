@@ -14,6 +14,8 @@ namespace traceinject {
 // The newest version of schemas/run_db.sql that can be read, and the file's mark ('TRJ1').
 inline constexpr int kSchemaVersion = 8;
 inline constexpr int kApplicationId = 0x54524A31;
+// Since this version stacks tell in which modules of PyTorch they are.
+inline constexpr int kModulesSince = 7;
 
 // A connection inside one read transaction, so that all reads see the same moment.
 //

@@ -72,6 +72,54 @@ TEST_F(ReadDamagedRowsTest, LeavesOutWhatCannotBeRightAndSaysSo) {
   }
 }
 
+TEST_F(ReadDamagedRowsTest, ValuesThatNothingCanHaveAreSetAside) {
+  RunDbFixture file(path_);
+  const auto call = file.AddApi({.start_ns = 0, .dur_ns = 1});
+  file.AddDevice({});
+  file.AddKernel({.start_ns = 10,
+                  .dur_ns = 5,
+                  .correlation = call,
+                  .grid = {-4, 2, 1},
+                  .block = {-128, 1, 1}});
+  file.AddMemcpy({.start_ns = 20, .dur_ns = 5, .bytes = -1});
+  file.AddMemcpy({.start_ns = 30, .dur_ns = 5, .bytes = std::int64_t{1} << 62});
+  file.AddMemcpy({.start_ns = 40, .dur_ns = 5, .bytes = 4096});
+  const auto communicator = file.AddCommunicator({.size = -2});
+  file.AddCollective({.start_ns = 1, .dur_ns = 1, .bytes = 8, .communicator = communicator});
+  const auto loader = file.AddDataLoader({.workers = -3, .batch_size = -64});
+  file.AddDataWait({.start_ns = 1, .dur_ns = 1, .loader = loader, .samples = -64});
+  file.AddDeviceSample({.time_ns = 1, .sm_clock_mhz = -5, .sm_utilisation_pct = 382});
+  file.Execute("UPDATE process SET driver_version = -1, world_size = 0");
+  file.Close();
+  const RecordedFile read = Read();
+  const Rank& rank = read.ranks.at(0);
+  ASSERT_EQ(rank.devices.at(0).ops.size(), 4U) << "their time is known";
+  const KernelShape& shape = rank.shapes.at(0);
+  EXPECT_EQ(shape.grid[0], 0);
+  EXPECT_EQ(shape.grid[1], 2);
+  EXPECT_EQ(shape.block[0], 0);
+  std::vector<std::int64_t> bytes;
+  for (const Transfer& transfer : rank.transfers) bytes.push_back(transfer.bytes);
+  EXPECT_EQ(bytes, (std::vector<std::int64_t>{0, 0, 4096}));
+  EXPECT_EQ(rank.communicators.at(0).size, std::nullopt);
+  EXPECT_EQ(rank.loaders.at(0).workers, 0);
+  EXPECT_EQ(rank.loaders.at(0).batch_size, std::nullopt);
+  EXPECT_EQ(rank.data_waits.samples.at(0), -1) << "not known";
+  EXPECT_EQ(rank.devices.at(0).samples.sm_clock_mhz[0], -1);
+  EXPECT_EQ(rank.devices.at(0).samples.sm_utilisation_pct[0], -1);
+  EXPECT_EQ(rank.process.driver_version, std::nullopt);
+  EXPECT_EQ(rank.process.world_size, std::nullopt);
+  std::string notes;
+  for (const std::string& note : read.notes) notes += note + "\n";
+  for (const char* part : {"1 value of kernel_shape.grid_x set aside: not from 0 to 2,147,483,647",
+                           "1 value of kernel_shape.block_x set aside: not from 0 to 1,024",
+                           "2 values of memcpy.bytes set aside", "communicator.size",
+                           "data_loader.workers", "data_loader.batch_size", "data_wait.samples",
+                           "device_sample.sm_utilisation_pct", "process.driver_version"}) {
+    EXPECT_NE(notes.find(part), std::string::npos) << part << "\nin\n" << notes;
+  }
+}
+
 TEST_F(ReadDamagedRowsTest, MissingTablesAndColumnsAreSentences) {
   const auto error_after = [&](const std::string& sql) {
     RunDbFixture file(path_);

@@ -72,7 +72,7 @@ TEST_F(ReadLibraryCallsTest, AttentionCalls) {
   file.Close();
   const RecordedFile read = Read();
   const Rank& rank = read.ranks[0];
-  EXPECT_EQ(read.notes.size(), 3U);
+  EXPECT_EQ(read.notes.size(), 4U);
   const Attentions& attentions = rank.attentions;
   ASSERT_EQ(attentions.start, (std::vector<TimeNs>{100, 500})) << "by start";
   EXPECT_EQ(attentions.end, (std::vector<TimeNs>{1000, kOpen}));

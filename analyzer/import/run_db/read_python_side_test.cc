@@ -92,7 +92,7 @@ TEST_F(ReadPythonSideTest, PythonRowsThatCannotBeRight) {
   EXPECT_EQ(rank.step_marks.size(), 0U);
   EXPECT_EQ(rank.host_spans.end, (std::vector<TimeNs>{1}));
   EXPECT_EQ(rank.loaders.size(), 0U);
-  EXPECT_EQ(read.notes.size(), 7U);
+  EXPECT_EQ(read.notes.size(), 9U);
 }
 
 }  // namespace

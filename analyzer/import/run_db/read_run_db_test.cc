@@ -250,7 +250,7 @@ TEST_F(ReadRunDbTest, MemoryOperations) {
   file.Close();
   const RecordedFile read = Read();
   const MemoryOperations& memory = read.ranks[0].memory;
-  EXPECT_EQ(read.notes.size(), 3U);
+  EXPECT_EQ(read.notes.size(), 4U);
   ASSERT_EQ(memory.time, (std::vector<TimeNs>{100, 100, 900})) << "by time";
   EXPECT_EQ(memory.device, (std::vector<std::int32_t>{1, 0, 0}));
   EXPECT_EQ(memory.release, (std::vector<bool>{false, false, true}));

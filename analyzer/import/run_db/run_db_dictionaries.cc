@@ -13,6 +13,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "analyzer/import/open/open_recording.h"
 #include "analyzer/import/run_db/native_function.h"
 #include "analyzer/model/demangle.h"
 #include "analyzer/model/kernel_class.h"
@@ -321,7 +322,7 @@ class RunDbDictionaries::Reader {
           auto& loaders = file_.ranks[process].loaders;
           to_.loaders.Add(row.int64(0), {process, static_cast<std::uint32_t>(loaders.size())});
           DataLoader loader;
-          loader.workers = std::max(0, Narrow(row.int64(2)));
+          loader.workers = Narrow(row.int64(2));
           loader.pin_memory = row.int64(3) != 0;
           loader.persistent_workers = row.int64(4) != 0;
           loader.prefetch_factor = row.optional_int(5);
@@ -338,13 +339,10 @@ class RunDbDictionaries::Reader {
         [&](const SqlRow& row) {
           GemmShape shape;
           shape.function = to_.StringOf(row, 1);
-          const auto size = [&](int column) {
-            return std::max<std::int64_t>(0, row.int64(column));
-          };
-          shape.m = size(2);
-          shape.n = size(3);
-          shape.k = size(4);
-          shape.batch = size(5);
+          shape.m = row.int64(2);
+          shape.n = row.int64(3);
+          shape.k = row.int64(4);
+          shape.batch = row.int64(5);
           shape.trans_a = row.int64(6) != 0;
           shape.trans_b = row.int64(7) != 0;
           const auto type = [&](int column) { return row.optional_int(column).value_or(-1); };
@@ -370,8 +368,7 @@ class RunDbDictionaries::Reader {
           for (std::int64_t* size :
                {&shape.batch, &shape.heads, &shape.kv_heads, &shape.query_length, &shape.key_length,
                 &shape.head_size, &shape.value_head_size}) {
-            *size = row.is_null(column) ? -1 : std::max<std::int64_t>(-1, row.int64(column));
-            ++column;
+            *size = row.optional_int64(column++).value_or(-1);
           }
           shape.type = row.optional_int(9).value_or(-1);
           shape.causal = row.optional_int(10).value_or(-1);
@@ -472,7 +469,7 @@ class RunDbDictionaries::Reader {
     if (to_.schema_version < InfoOf(EventTable::kStackSample).since) return Done{};
     return rows_.ForEachRow(
         "code_place", "id, function, file, line, first_line", [&](const SqlRow& row) {
-          const auto line = [&](int column) { return std::max(0, Narrow(row.int64(column))); };
+          const auto line = [&](int column) { return Narrow(row.int64(column)); };
           CodePlace place{to_.StringOf(row, 1), to_.StringOf(row, 2), line(3), line(4)};
           const auto next = static_cast<std::uint32_t>(to_.places.size());
           std::uint32_t at = next;
@@ -511,7 +508,7 @@ class RunDbDictionaries::Reader {
   // circle.
   Status ReadStacks() {
     if (to_.schema_version < InfoOf(EventTable::kStackSample).since) return Done{};
-    const bool has_modules = to_.schema_version >= 7;
+    const bool has_modules = to_.schema_version >= kModulesSince;
     return rows_.ForEachRow(
         "stack", has_modules ? "id, parent, place, module" : "id, parent, place",
         [&](const SqlRow& row) {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/import/run_db/run_db_events.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -12,50 +10,43 @@
 #include "analyzer/common/parallel.h"
 #include "analyzer/import/finish/kept_part.h"
 #include "analyzer/import/open/open_recording.h"
+#include "analyzer/import/run_db/run_db_operations.h"
+#include "analyzer/import/run_db/run_db_side_tables.h"
 #include "analyzer/import/source/new_events.h"
-#include "analyzer/import/source/trace_source.h"
 
 namespace traceinject {
 namespace {
 
-std::uint8_t NarrowByte(std::int64_t value) {
-  return value >= 0 && value <= 255 ? static_cast<std::uint8_t>(value) : 0;
-}
-
-class EventReader {
+class HostEventReader {
  public:
-  EventReader(RunDbRows& rows, const RunDbDictionaries& dictionaries, RecordedFile& file)
+  HostEventReader(RunDbRows& rows, const RunDbDictionaries& dictionaries, RecordedFile& file)
       : rows_(rows), dictionaries_(dictionaries), file_(file) {}
 
-  // All but the calls, and about half of the rows.
+  // Of CUDA and of its library of GEMMs.
+  Status ReadCalls() {
+    constexpr std::array<Part, 2> kParts = {&HostEventReader::ReadApi, &HostEventReader::ReadGemms};
+    return ReadParts(kParts);
+  }
+
+  // All but those.
   Status ReadOthers() {
-    constexpr std::array<Part, 14> kParts = {
-        &EventReader::ReadSideTables,
-        &EventReader::ReadMemcpys,
-        &EventReader::ReadMemsets,
-        &EventReader::ReadKernels,
-        &EventReader::ReadSyncs,
-        &EventReader::ReadNvtx,
-        &EventReader::ReadCollectives,
-        &EventReader::ReadPlans,
-        &EventReader::ReadAttentions,
-        &EventReader::ReadDataWaits,
-        &EventReader::ReadStepMarks,
-        &EventReader::ReadHostSpans,
-        &EventReader::ReadMemoryOperations,
-        &EventReader::ReadProfiled,
+    constexpr std::array<Part, 10> kParts = {
+        &HostEventReader::ReadSyncs,
+        &HostEventReader::ReadNvtx,
+        &HostEventReader::ReadCollectives,
+        &HostEventReader::ReadPlans,
+        &HostEventReader::ReadAttentions,
+        &HostEventReader::ReadDataWaits,
+        &HostEventReader::ReadStepMarks,
+        &HostEventReader::ReadHostSpans,
+        &HostEventReader::ReadMemoryOperations,
+        &HostEventReader::ReadProfiled,
     };
     return ReadParts(kParts);
   }
 
-  // Of CUDA and of its library of GEMMs.
-  Status ReadCalls() {
-    constexpr std::array<Part, 2> kParts = {&EventReader::ReadApi, &EventReader::ReadGemms};
-    return ReadParts(kParts);
-  }
-
  private:
-  using Part = Status (EventReader::*)();
+  using Part = Status (HostEventReader::*)();
 
   template <std::size_t kCount>
   Status ReadParts(const std::array<Part, kCount>& parts) {
@@ -86,11 +77,7 @@ class EventReader {
     return read;
   }
 
-  // Several processes are taken to have about as many rows each.
-  std::size_t RoomFor(EventTable table) const {
-    const std::size_t rows = rows_.RowsOf(table), processes = file_.ranks.size();
-    return processes == 1 ? rows : rows / processes * 9 / 8;
-  }
+  std::size_t RoomFor(EventTable table) const { return rows_.RoomFor(table, file_.ranks.size()); }
 
   Rank& rank(const Place& place) { return file_.ranks[place.rank]; }
 
@@ -99,101 +86,6 @@ class EventReader {
     const Place* thread = dictionaries_.threads.Find(id);
     if (thread == nullptr) rows_.Count(table, RowProblem::kNoThread);
     return thread;
-  }
-
-  // The stream and the times of an operation; null if its row has to be left out.
-  const Place* StreamOf(EventTable table, const SqlRow& row, TimeNs& start, TimeNs& end) {
-    const Place* stream = dictionaries_.streams.Find(row.int64(2));
-    if (stream == nullptr) {
-      rows_.Count(table, RowProblem::kNoStream);
-      return nullptr;
-    }
-    start = row.int64(0);
-    return rows_.Times(table, start, row.int64(1), end) ? stream : nullptr;
-  }
-  void FillIn(const Place& stream, const SqlRow& row, int correlation_column, NewOp& op) {
-    op.stream = stream.index;
-    op.correlation = static_cast<std::uint64_t>(row.int64(correlation_column));
-    const int node_column = correlation_column + 1;
-    op.graph_node = row.is_null(node_column)
-                        ? kNone
-                        : dictionaries_.graph_node_ids.Find(row.int64(node_column));
-  }
-
-  NewOps& OpsOf(const Place& stream) { return new_ops_[stream.rank][stream.device]; }
-
-  template <typename Do>
-  void ForEachDevice(Do act) {
-    for (std::vector<NewOps>& devices : new_ops_) {
-      for (NewOps& ops : devices) act(ops);
-    }
-  }
-
-  Status ReadKernels() {
-    ForEachDevice([](NewOps& ops) { ops.SortTransfers(); });
-    const Status read = rows_.ForEachRow(
-        ColumnsOf(EventTable::kKernel, "start, dur, stream, shape, correlation, graph_node"),
-        [&](const SqlRow& row) {
-          const std::uint32_t shape = dictionaries_.shape_ids.Find(row.int64(3));
-          if (shape == kNone) return rows_.Count(EventTable::kKernel, RowProblem::kNoShape);
-          NewOp op{.detail = shape, .kernel_class = dictionaries_.shapes[shape].kernel_class};
-          const Place* stream = StreamOf(EventTable::kKernel, row, op.start, op.end);
-          if (stream == nullptr) return;
-          FillIn(*stream, row, 4, op);
-          OpsOf(*stream).AddKernel(op);
-        });
-    ForEachDevice([](NewOps& ops) { ops.Finish(); });
-    new_ops_.clear();
-    return read;
-  }
-
-  Status ReadMemcpys() {
-    for (Rank& each : file_.ranks) {
-      std::vector<NewOps>& devices = new_ops_.emplace_back();
-      for (Device& device : each.devices)
-        devices.emplace_back(device.ops, op_rows_, transfer_rows_);
-    }
-    return rows_.ForEachRow(
-        ColumnsOf(EventTable::kMemcpy,
-                  "start, dur, stream, kind, src_kind, dst_kind, async, bytes, correlation, "
-                  "graph_node, src_device, dst_device"),
-        [&](const SqlRow& row) {
-          NewOp op{.kind = OpKind::kMemcpy, .kernel_class = KernelClass::kMemcpy};
-          const Place* stream = StreamOf(EventTable::kMemcpy, row, op.start, op.end);
-          if (stream == nullptr) return;
-          FillIn(*stream, row, 8, op);
-          Transfer transfer;
-          transfer.bytes = std::max<std::int64_t>(0, row.int64(7));
-          transfer.kind = NarrowByte(row.int64(3));
-          transfer.src_kind = NarrowByte(row.int64(4));
-          transfer.dst_kind = NarrowByte(row.int64(5));
-          transfer.async = row.int64(6) != 0;
-          transfer.src_device = row.optional_int(10).value_or(-1);
-          transfer.dst_device = row.optional_int(11).value_or(-1);
-          AddTransfer(*stream, op, transfer);
-        });
-  }
-
-  Status ReadMemsets() {
-    return rows_.ForEachRow(
-        ColumnsOf(EventTable::kMemset, "start, dur, stream, bytes, correlation, graph_node"),
-        [&](const SqlRow& row) {
-          NewOp op{.kind = OpKind::kMemset, .kernel_class = KernelClass::kMemset};
-          const Place* stream = StreamOf(EventTable::kMemset, row, op.start, op.end);
-          if (stream == nullptr) return;
-          FillIn(*stream, row, 4, op);
-          Transfer transfer;
-          transfer.bytes = std::max<std::int64_t>(0, row.int64(3));
-          AddTransfer(*stream, op, transfer);
-        });
-  }
-
-  void AddTransfer(const Place& stream, NewOp& op, const Transfer& transfer) {
-    std::vector<Transfer>& transfers = rank(stream).transfers;
-    if (transfers.capacity() == 0) transfers.reserve(transfer_rows_);
-    op.detail = static_cast<std::uint32_t>(transfers.size());
-    transfers.push_back(transfer);
-    OpsOf(stream).AddTransfer(op);
   }
 
   Status ReadSyncs() {
@@ -276,8 +168,8 @@ class EventReader {
           ranges.kind.push_back(static_cast<ProfiledKind>(row.int64(3)));
           ranges.name.push_back(name);
           ranges.input_shapes.push_back(dictionaries_.StringOf(row, 5));
-          ranges.sequence.push_back(row.is_null(6) ? -1 : std::max<std::int64_t>(-1, row.int64(6)));
-          ranges.forward_thread.push_back(std::max(0, Narrow(row.int64(7))));
+          ranges.sequence.push_back(row.optional_int64(6).value_or(-1));
+          ranges.forward_thread.push_back(Narrow(row.int64(7)));
         });
   }
 
@@ -312,7 +204,7 @@ class EventReader {
           collectives.thread.push_back(thread->index);
           collectives.function.push_back(function);
           collectives.communicator.push_back(own ? communicator->index : kNone);
-          collectives.bytes.push_back(std::max<std::int64_t>(-1, row.int64(5)));
+          collectives.bytes.push_back(row.optional_int64(5).value_or(-1));
           collectives.reduction.push_back(row.optional_int(6).value_or(-1));
           collectives.peer.push_back(row.optional_int(7).value_or(-1));
           collectives.root.push_back(row.optional_int(8).value_or(-1));
@@ -352,8 +244,8 @@ class EventReader {
           plans.collective.push_back(collective->index);
           plans.time.push_back(time);
           plans.thread.push_back(thread->index);
-          plans.sequence.push_back(row.is_null(3) ? -1 : std::max<std::int64_t>(-1, row.int64(3)));
-          plans.count.push_back(std::max<std::int64_t>(0, row.int64(4)));
+          plans.sequence.push_back(row.optional_int64(3).value_or(-1));
+          plans.count.push_back(row.int64(4));
           plans.datatype.push_back(dictionaries_.StringOf(row, 5));
           plans.algorithm.push_back(dictionaries_.StringOf(row, 6));
           plans.protocol.push_back(dictionaries_.StringOf(row, 7));
@@ -420,8 +312,8 @@ class EventReader {
           waits.end.push_back(end);
           waits.thread.push_back(thread->index);
           waits.loader.push_back(own ? loader->index : kNone);
-          waits.batch.push_back(row.is_null(4) ? -1 : std::max<std::int64_t>(-1, row.int64(4)));
-          waits.samples.push_back(row.is_null(5) ? -1 : std::max<std::int64_t>(-1, row.int64(5)));
+          waits.batch.push_back(row.optional_int64(4).value_or(-1));
+          waits.samples.push_back(row.optional_int64(5).value_or(-1));
         });
   }
 
@@ -500,80 +392,10 @@ class EventReader {
           memory.device.push_back(Narrow(row.int64(2)));
           memory.release.push_back(row.int64(3) == 2);
           memory.memory_kind.push_back(static_cast<std::uint8_t>(row.int64(4)));
-          // So that no sum of them overflows.
-          memory.bytes.push_back(std::clamp<std::int64_t>(row.int64(5), 0, std::int64_t{1} << 50));
+          memory.bytes.push_back(row.int64(5));
           memory.address.push_back(static_cast<std::uint64_t>(row.int64(6)));
           memory.correlation.push_back(static_cast<std::uint64_t>(row.int64(7)));
         });
-  }
-
-  // The rank that a column names; all where it is NULL.
-  template <typename Do>
-  void ForEachRankOf(EventTable table, const SqlRow& row, int column, Do act) {
-    if (row.is_null(column)) {
-      for (Rank& each : file_.ranks) act(each);
-      return;
-    }
-    const std::uint32_t process = dictionaries_.processes.Find(row.int64(column));
-    process == kNone ? rows_.Count(table, RowProblem::kNoProcess) : act(file_.ranks[process]);
-  }
-
-  // Small tables that nothing refers to.
-  Status ReadSideTables() {
-    // Before version 5 all processes of a file stopped recording as one, and shared its clocks.
-    const bool apart = dictionaries_.tells_processes_apart();
-    Status status = rows_.ForEachRow(
-        apart ? ColumnsOf(EventTable::kCaptureGap, "start, dur, reason, proc")
-              : EventColumns{EventTable::kCaptureGap, "start, dur, reason, NULL"},
-        [&](const SqlRow& row) {
-          CaptureGap gap;
-          gap.start = row.int64(0);
-          if (!rows_.TimesOrOpen(EventTable::kCaptureGap, row, 1, gap.start, gap.end)) return;
-          gap.reason = row.text(2);
-          ForEachRankOf(EventTable::kCaptureGap, row, 3,
-                        [&](Rank& each) { each.gaps.push_back(gap); });
-        },
-        "ORDER BY start");
-    if (!status.ok()) return status;
-    status = rows_.ForEachRow(
-        apart ? ColumnsOf(EventTable::kClockPair, "realtime, monotonic, proc")
-              : EventColumns{EventTable::kClockPair, "realtime, monotonic, NULL"},
-        [&](const SqlRow& row) {
-          if (!IsPlausible(row.int64(0)) || !IsPlausible(row.int64(1))) return;
-          ForEachRankOf(EventTable::kClockPair, row, 2, [&](Rank& each) {
-            each.clocks.realtime.push_back(row.int64(0));
-            each.clocks.monotonic.push_back(row.int64(1));
-          });
-        },
-        "ORDER BY rowid");
-    if (!status.ok()) return status;
-    status =
-        rows_.ForEachRow("health", "proc, source, counter, value, detail", [&](const SqlRow& row) {
-          const std::uint32_t process = dictionaries_.processes.Find(row.int64(0));
-          if (process == kNone) return rows_.Count("health", RowProblem::kNoProcess);
-          file_.ranks[process].health.push_back({std::string(row.text(1)), std::string(row.text(2)),
-                                                 row.int64(3), std::string(row.text(4))});
-        });
-    if (!status.ok()) return status;
-    // Before version 3 every value is known.
-    const std::string_view columns = dictionaries_.schema_version >= 3
-                                         ? "proc, kind, key, value, reason"
-                                         : "proc, kind, key, value, ''";
-    return rows_.ForEachRow("system_fact", columns, [&](const SqlRow& row) {
-      const std::uint32_t process = dictionaries_.processes.Find(row.int64(0));
-      if (process == kNone) return rows_.Count("system_fact", RowProblem::kNoProcess);
-      Rank& rank = file_.ranks[process];
-      if (row.text(1) == kImportFact) return ReadImportFact(row.text(2), row.text(3), rank);
-      rank.facts.push_back({std::string(row.text(1)), std::string(row.text(2)),
-                            std::string(row.text(3)), std::string(row.text(4))});
-    });
-  }
-
-  // Of a file that was made from the trace of another profiler.
-  void ReadImportFact(std::string_view key, std::string_view value, Rank& rank) {
-    if (key == kSourceKey) rank.imported_from = FindTraceSource(&TraceSource::word, value).what;
-    if (key.starts_with(kNotePrefix))
-      file_.notes.push_back(fmt::format("{}: {}", rank.path, value));
   }
 
   RunDbRows& rows_;
@@ -581,26 +403,28 @@ class EventReader {
   RecordedFile& file_;
   PlaceMap collectives_;  // by id
   // Room to be made for each process.
-  std::size_t transfer_rows_ = RoomFor(EventTable::kMemcpy) + RoomFor(EventTable::kMemset);
-  std::size_t op_rows_ = RoomFor(EventTable::kKernel) + transfer_rows_;
   std::size_t api_rows_ = RoomFor(EventTable::kApi), nvtx_rows_ = RoomFor(EventTable::kNvtx),
               sync_rows_ = RoomFor(EventTable::kSync);
-  std::vector<std::vector<NewOps>> new_ops_;  // by process and device, until the kernels are read
 };
 
 }  // namespace
 
 Status ReadRunDbEvents(RunDbRows& rows, const RunDbDictionaries& dictionaries, RecordedFile& file) {
+  // About half of the rows.
+  const auto read_others = [&] {
+    Status read = ReadRunDbSideTables(rows, dictionaries, file);
+    if (read.ok()) read = ReadRunDbOperations(rows, dictionaries, file);
+    return read.ok() ? HostEventReader(rows, dictionaries, file).ReadOthers() : read;
+  };
   const std::optional<Database> second = OpenBeside(rows.database());
   if (!second) {
-    EventReader reader(rows, dictionaries, file);
-    const Status others = reader.ReadOthers();
-    return others.ok() ? reader.ReadCalls() : others;
+    const Status others = read_others();
+    return others.ok() ? HostEventReader(rows, dictionaries, file).ReadCalls() : others;
   }
   RunDbRows beside(rows, *second);
   Status others = Done{}, calls = Done{};
-  RunInParallel({[&] { others = EventReader(rows, dictionaries, file).ReadOthers(); },
-                 [&] { calls = EventReader(beside, dictionaries, file).ReadCalls(); }});
+  RunInParallel({[&] { others = read_others(); },
+                 [&] { calls = HostEventReader(beside, dictionaries, file).ReadCalls(); }});
   rows.Add(beside);
   return others.ok() ? calls : others;
 }

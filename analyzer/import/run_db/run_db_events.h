@@ -6,9 +6,9 @@
 
 namespace traceinject {
 
-// Reads the tables of events, and the small ones that nothing refers to, into the ranks of `file`,
-// in the order of the tables; CUDA calls, half of all rows, beside the others where a second
-// connection can be had.
+// Reads the tables of events into the ranks of `file`, in the order of the tables: of GPUs
+// (run_db_operations.h) and of the host, and the small ones (run_db_side_tables.h); CUDA calls,
+// half of all rows, beside the others where a second connection can be had.
 Status ReadRunDbEvents(RunDbRows& rows, const RunDbDictionaries& dictionaries, RecordedFile& file);
 
 }  // namespace traceinject

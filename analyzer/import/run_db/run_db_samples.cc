@@ -14,9 +14,9 @@
 namespace traceinject {
 namespace {
 
-// -1 is unknown, here as in the model; what is negative cannot be right.
+// -1 is unknown, here as in the model.
 std::int64_t Figure(const SqlRow& row, int column) {
-  return row.is_null(column) ? -1 : std::max<std::int64_t>(-1, row.int64(column));
+  return row.optional_int64(column).value_or(-1);
 }
 
 class SampleReader {
@@ -157,7 +157,7 @@ class SampleReader {
           samples.worker.push_back(worker->index);
           samples.cpu_ns.push_back(Figure(row, 2));
           samples.read_bytes.push_back(Figure(row, 3));
-          samples.states.push_back(std::max(0, Narrow(row.int64(4))));
+          samples.states.push_back(Narrow(row.int64(4)));
           samples.states_disk.push_back(std::clamp(Narrow(row.int64(5)), 0, samples.states.back()));
         });
   }
@@ -186,7 +186,7 @@ class SampleReader {
           samples.stack.push_back(stack);
           samples.kind.push_back(static_cast<StackKind>(kind));
           samples.correlation.push_back(static_cast<std::uint64_t>(row.int64(4)));
-          samples.repeats.push_back(static_cast<std::uint32_t>(std::max(0, Narrow(row.int64(5)))));
+          samples.repeats.push_back(static_cast<std::uint32_t>(row.int64(5)));
           samples.span.push_back(end - row.int64(0));
         });
   }

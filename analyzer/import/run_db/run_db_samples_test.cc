@@ -126,7 +126,7 @@ TEST_F(RunDbSamplesTest, RowsThatCannotBeRight) {
   EXPECT_EQ(rank.host_samples.size(), 0U);
   EXPECT_EQ(rank.workers.at(0).loader, kNone);
   EXPECT_EQ(rank.worker_samples.states_disk, (std::vector<std::int32_t>{2}));
-  EXPECT_EQ(read.notes.size(), 5U);
+  EXPECT_EQ(read.notes.size(), 6U);
 }
 
 TEST_F(RunDbSamplesTest, VersionTwoHasNone) {

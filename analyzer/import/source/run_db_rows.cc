@@ -173,6 +173,11 @@ std::uint64_t RunDbRows::MostRows(std::string_view table) const {
   return static_cast<std::uint64_t>(share_ * static_cast<double>(RowsOf(table))) + 1;
 }
 
+void RunDbRows::CountImpossible(std::string_view table, const ColumnRange& range) {
+  ++impossible_[fmt::format("{}.{} set aside: not from {} to {}", table, range.column,
+                            FormatCount(range.least), FormatCount(range.most))];
+}
+
 bool RunDbRows::RepairTimes(std::string_view table, TimeNs start, TimeNs dur, TimeNs& end) {
   if (!IsPlausible(start) || !IsPlausible(dur)) {
     Count(table, RowProblem::kTime);
@@ -194,6 +199,7 @@ bool RunDbRows::TimesOrOpen(TableName table, const SqlRow& row, int dur_column, 
 void RunDbRows::Add(const RunDbRows& other) {
   read_until_ = std::min(read_until_, other.read_until_);
   for (const auto& [key, count] : other.problems_) problems_[key] += count;
+  for (const auto& [what, count] : other.impossible_) impossible_[what] += count;
 }
 
 std::vector<std::string> RunDbRows::Notes() const {
@@ -203,6 +209,9 @@ std::vector<std::string> RunDbRows::Notes() const {
                                 FormatCount(count), count == 1 ? "" : "s", key.first,
                                 Explain(key.second)));
   }
+  for (const auto& [what, count] : impossible_)
+    notes.push_back(fmt::format("{}: {} value{} of {}", database_.path(), FormatCount(count),
+                                count == 1 ? "" : "s", what));
   return notes;
 }
 

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "analyzer/common/sqlite.h"
+#include "analyzer/import/source/column_ranges.h"
 #include "analyzer/import/source/event_columns.h"
 #include "analyzer/import/source/last_rows.h"
 #include "analyzer/import/source/recorded_file.h"
@@ -69,12 +70,13 @@ class RunDbRows {
         progress_(other.progress_),
         rows_of_(other.rows_of_),
         share_(other.share_),
-        last_(other.last_) {}
+        last_(other.last_),
+        checks_values_(other.checks_values_) {}
   // Takes over what that one found.
   void Add(const RunDbRows& other);
 
   // Calls visit(row) for every row. `columns` are part of the schema, so a failure to prepare
-  // means a damaged file.
+  // means a damaged file. Values that cannot be (RangesOf) are counted, and NULL to the visitor.
   template <typename Visit>
   Status ForEachRow(const EventColumns& of, Visit visit, std::string_view order = "") {
     return ForEachRow(InfoOf(of.table).name, of.columns, std::move(visit), order);
@@ -87,13 +89,18 @@ class RunDbRows {
     if (!rows.ok()) return Error{rows.error()};
     constexpr std::uint64_t kReportEvery = 1 << 14;
     const std::uint64_t most = MostRows(table);
+    const std::vector<ColumnRange> ranges =
+        checks_values_ ? RangesOf(table, columns) : std::vector<ColumnRange>();
     std::uint64_t count = 0;
     const Status read = rows.value().ForEachRow([&](const SqlRow& row) {
       if (count == most) {
         read_until_ = std::min<TimeNs>(read_until_, row.int64(0));
         return false;
       }
-      visit(row);
+      if (ranges.empty())
+        visit(row);
+      else
+        visit(Checked(table, ranges, row));
       if (++count % kReportEvery != 0) return true;
       progress_.rows += kReportEvery;
       return !progress_.stop;
@@ -103,6 +110,9 @@ class RunDbRows {
     progress_.rows += count % kReportEvery;
     return Done{};
   }
+
+  // From now on values are handed on as they are, for who copies them.
+  void KeepImpossible() { checks_values_ = false; }
 
   // Whether the file has such a table, or a view of this name.
   Result<bool> HasTable(std::string_view table) const;
@@ -128,6 +138,11 @@ class RunDbRows {
   }
   // About how many rows a table of events has, to make room for them at once. 0: not known.
   std::size_t RowsOf(TableName table) const;
+  // The same of one of several processes, which are taken to have about as many rows each.
+  std::size_t RoomFor(TableName table, std::size_t processes) const {
+    const std::size_t rows = RowsOf(table);
+    return processes <= 1 ? rows : rows / processes * 9 / 8;
+  }
 
   void Count(TableName table, RowProblem problem) {
     ++problems_[{std::string(std::string_view(table)), problem}];
@@ -149,6 +164,17 @@ class RunDbRows {
   const Database& database() const { return database_; }
 
  private:
+  SqlRow Checked(std::string_view table, const std::vector<ColumnRange>& ranges, SqlRow row) {
+    for (const ColumnRange& range : ranges) {
+      const std::int64_t value = row.int64(range.index);
+      if (value >= range.least && value <= range.most) continue;
+      if (row.is_null(range.index)) continue;
+      CountImpossible(table, range);
+      row.SetNull(range.index);
+    }
+    return row;
+  }
+  void CountImpossible(std::string_view table, const ColumnRange& range);
   bool RepairTimes(std::string_view table, TimeNs start, TimeNs dur, TimeNs& end);
   Result<Statement> PrepareRows(std::string_view table, std::string_view columns,
                                 std::string_view order) const;
@@ -164,7 +190,9 @@ class RunDbRows {
   double share_ = 1;  // of the rows of each table, to be read
   TimeNs read_until_ = kOpen;
   std::optional<LastRows> last_;  // empty: all are read
+  bool checks_values_ = true;
   std::map<std::pair<std::string, RowProblem>, std::int64_t> problems_;
+  std::map<std::string, std::int64_t> impossible_;  // values, by what is wrong with them
 };
 
 }  // namespace traceinject

@@ -10,15 +10,17 @@ constexpr std::array<TimeUse, 4> kBetween = {TimeUse::kEvaluation, TimeUse::kChe
                                              TimeUse::kEpochEnd, TimeUse::kOther};
 
 // Whether an iteration over a loader begins in the step: its first batch is waited for, or workers
-// start.
+// start. O(log waits + waits in it + workers).
 bool BeginsIteration(const Rank& rank, const Interval& time) {
-  const auto inside = [&](TimeNs moment) { return moment >= time.start && moment < time.end; };
   const DataWaits& waits = rank.data_waits;
-  for (std::size_t row = 0; row < waits.size(); ++row) {
-    if (waits.batch[row] == 0 && inside(waits.start[row])) return true;
+  const auto first = std::lower_bound(waits.start.begin(), waits.start.end(), time.start);
+  for (auto row = static_cast<std::size_t>(first - waits.start.begin());
+       row < waits.size() && waits.start[row] < time.end; ++row) {
+    if (waits.batch[row] == 0) return true;
   }
-  return std::any_of(rank.workers.begin(), rank.workers.end(),
-                     [&](const Worker& worker) { return inside(worker.start); });
+  return std::any_of(rank.workers.begin(), rank.workers.end(), [&](const Worker& worker) {
+    return worker.start >= time.start && worker.start < time.end;
+  });
 }
 
 class Divider {

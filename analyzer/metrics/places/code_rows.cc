@@ -15,14 +15,11 @@ namespace {
 
 class CodeGroups {
  public:
-  CodeGroups(const DeviceAnalysis& judged, CodeGrouping grouping, SiteFrame frame)
-      : rank_(*judged.rank),
-        grouping_(grouping),
-        frame_(frame),
-        times_(ScopeOfPlaces(judged).times) {}
+  CodeGroups(const DeviceAnalysis& judged, CodeGrouping grouping)
+      : rank_(*judged.rank), grouping_(grouping), times_(ScopeOfPlaces(judged).times) {}
 
   std::vector<CodeRow> Rows(const DevicePlaces& places) {
-    const CodeSites sites(rank_, frame_);
+    const CodeSites sites(rank_, places.frame);
     const std::vector<LookRuns> threads = LooksOfThreads(rank_);
     if (grouping_ == CodeGrouping::kThread) {
       AddThreads(threads);
@@ -38,12 +35,11 @@ class CodeGroups {
  private:
   using Key = std::pair<std::uint32_t, std::uint32_t>;
 
-  // Of modules those that are together have the key of the one that was seen first.
-  Key KeyOf(std::uint32_t place) {
-    if (IsOfModules(grouping_)) return KeyOfModule(place);
+  Key KeyOfPlace(std::uint32_t place) const {
     const CodePlace& code = rank_.places[place];
     return grouping_ == CodeGrouping::kLine ? Key(place, 0) : Key(code.function, code.file);
   }
+  // Those that are together have the key of the one that was seen first.
   Key KeyOfModule(std::uint32_t module) {
     if (grouping_ == CodeGrouping::kEachModule || module == kNone) return {module, 0};
     const auto [known, is_new] = module_keys_.try_emplace(module, module);
@@ -58,16 +54,26 @@ class CodeGroups {
     const std::string_view name = rank_.string(module);
     return grouping_ == CodeGrouping::kEachModule ? std::string(name) : WithoutNumbers(name);
   }
-  CodeRow& At(std::uint32_t place) {
-    const auto [found, is_new] = rows_.try_emplace(KeyOf(place));
-    if (is_new && IsOfModules(grouping_)) {
-      found->second.module = ModuleText(place);
-      found->second.own = true;
-    } else if (is_new) {
+  CodeRow& AtPlace(std::uint32_t place) {
+    const auto [found, is_new] = rows_.try_emplace(KeyOfPlace(place));
+    if (is_new) {
       found->second.place = place;
       found->second.own = !IsLibraryPlace(rank_, rank_.places[place]);
     }
     return found->second;
+  }
+  CodeRow& AtModule(std::uint32_t module) {
+    const auto [found, is_new] = rows_.try_emplace(KeyOfModule(module));
+    if (is_new) {
+      found->second.module = ModuleText(module);
+      found->second.own = true;
+    }
+    return found->second;
+  }
+  // Null: nothing is told of it.
+  CodeRow* RowOf(const CodeSite& site) {
+    if (IsOfModules(grouping_)) return &AtModule(site.module);
+    return site.place == kNone ? nullptr : &AtPlace(site.place);
   }
 
   template <typename Visit>
@@ -96,38 +102,50 @@ class CodeGroups {
       });
     }
     for (const auto& [stack, looks] : of_stack) {
-      const std::uint32_t site = sites.Of(stack).place;
-      const bool of_modules = IsOfModules(grouping_);
-      At(of_modules ? site : rank_.stacks[stack].place).self_looks += looks;
-      At(site).looks += looks;
-      std::set<Key> on_it;  // each once, however deep it calls itself
-      if (of_modules && site == kNone) At(site).total_looks += looks;
-      for (std::uint32_t at = stack; at != kNone; at = rank_.stacks[at].caller) {
-        const std::uint32_t place = of_modules ? rank_.stacks[at].module : rank_.stacks[at].place;
-        if (of_modules && place == kNone) continue;
-        if (on_it.insert(KeyOf(place)).second) At(place).total_looks += looks;
-      }
+      if (IsOfModules(grouping_))
+        AddToModules(stack, sites.Of(stack).module, looks);
+      else
+        AddToPlaces(stack, sites.Of(stack).place, looks);
     }
   }
-
+  void AddToPlaces(std::uint32_t stack, std::uint32_t place, double looks) {
+    AtPlace(rank_.stacks[stack].place).self_looks += looks;
+    AtPlace(place).looks += looks;
+    std::set<Key> on_it;  // each once, however deep it calls itself
+    for (std::uint32_t at = stack; at != kNone; at = rank_.stacks[at].caller) {
+      const std::uint32_t caller = rank_.stacks[at].place;
+      if (on_it.insert(KeyOfPlace(caller)).second) AtPlace(caller).total_looks += looks;
+    }
+  }
   // What is outside of all modules is told as that.
-  bool HasRow(const CodeSite& site) const { return site.place != kNone || IsOfModules(grouping_); }
+  void AddToModules(std::uint32_t stack, std::uint32_t module, double looks) {
+    CodeRow& innermost = AtModule(module);
+    innermost.self_looks += looks;
+    innermost.looks += looks;
+    if (module == kNone) innermost.total_looks += looks;
+    std::set<Key> on_it;
+    for (std::uint32_t at = stack; at != kNone; at = rank_.stacks[at].caller) {
+      const std::uint32_t caller = rank_.stacks[at].module;
+      if (caller != kNone && on_it.insert(KeyOfModule(caller)).second)
+        AtModule(caller).total_looks += looks;
+    }
+  }
 
   void AddTimes(const DevicePlaces& places) {
     for (std::size_t cause = 0; cause < kIdleCauses; ++cause) {
       for (const PlaceTime& time : places.idle[cause].places) {
-        if (!HasRow(time.site)) continue;
-        CodeRow& row = At(time.site.place);
-        row.idle_ns += time.ns;
-        row.idle_low_ns += time.low_ns;
-        row.idle_high_ns += time.high_ns;
-        if (time.ns <= row.cause_ns) continue;
-        row.cause = static_cast<IdleCause>(cause);
-        row.cause_ns = time.ns;
+        CodeRow* const row = RowOf(time.site);
+        if (row == nullptr) continue;
+        row->idle_ns += time.ns;
+        row->idle_low_ns += time.low_ns;
+        row->idle_high_ns += time.high_ns;
+        if (time.ns <= row->cause_ns) continue;
+        row->cause = static_cast<IdleCause>(cause);
+        row->cause_ns = time.ns;
       }
     }
     for (const PlaceTime& time : places.waits.places) {
-      if (HasRow(time.site)) At(time.site.place).wait_ns += time.ns;
+      if (CodeRow* const row = RowOf(time.site)) row->wait_ns += time.ns;
     }
     AddKernels(places.kernels);
     AddKernels(places.backward);
@@ -135,17 +153,16 @@ class CodeGroups {
 
   void AddKernels(const TimeByPlace& kernels) {
     for (const PlaceTime& time : kernels.places) {
-      if (!HasRow(time.site)) continue;
-      CodeRow& row = At(time.site.place);
-      row.kernel_ns += time.ns;
-      row.kernel_low_ns += time.low_ns;
-      row.kernel_high_ns += time.high_ns;
+      CodeRow* const row = RowOf(time.site);
+      if (row == nullptr) continue;
+      row->kernel_ns += time.ns;
+      row->kernel_low_ns += time.low_ns;
+      row->kernel_high_ns += time.high_ns;
     }
   }
 
   const Rank& rank_;
   const CodeGrouping grouping_;
-  const SiteFrame frame_;
   const Intervals times_;
   std::map<Key, CodeRow> rows_;
   std::unordered_map<std::string, std::uint32_t> first_modules_;  // by name without numbers
@@ -155,8 +172,8 @@ class CodeGroups {
 }  // namespace
 
 std::vector<CodeRow> RowsOfCode(const DeviceAnalysis& judged, const DevicePlaces& places,
-                                CodeGrouping grouping, SiteFrame frame) {
-  return CodeGroups(judged, grouping, frame).Rows(places);
+                                CodeGrouping grouping) {
+  return CodeGroups(judged, grouping).Rows(places);
 }
 
 TimeNs LookPeriod(const Rank& rank) {

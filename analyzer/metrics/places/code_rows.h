@@ -28,10 +28,10 @@ struct CodeRow {
   double kernel_ns = 0, kernel_low_ns = 0, kernel_high_ns = 0;  // of what it launched
 };
 
-// In no order. `frame`: as the places were found; groupings of modules want those of
-// SiteFrame::kModule. O(looks + stacks * depth).
+// In no order. Groupings of modules want places of SiteFrame::kModule, the others do not.
+// O(looks + stacks * depth).
 std::vector<CodeRow> RowsOfCode(const DeviceAnalysis& judged, const DevicePlaces& places,
-                                CodeGrouping grouping, SiteFrame frame = SiteFrame::kOwn);
+                                CodeGrouping grouping);
 
 // Between two looks at a thread; 0: not known.
 TimeNs LookPeriod(const Rank& rank);

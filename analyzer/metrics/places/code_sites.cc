@@ -112,15 +112,23 @@ std::string_view ShortFile(std::string_view file) {
 }
 
 CodeSites::CodeSites(const Rank& rank, SiteFrame frame) {
+  Find(rank, frame);
+  for (std::uint32_t stack = 0; stack < sites_.size(); ++stack) sites_[stack].stack = stack;
+}
+
+void CodeSites::Find(const Rank& rank, SiteFrame frame) {
+  sites_.reserve(rank.stacks.size());
   if (frame == SiteFrame::kInnermost) {
     for (const CodeStack& stack : rank.stacks)
-      sites_.push_back({stack.place, kNone, !IsLibraryPlace(rank, rank.places[stack.place])});
+      sites_.push_back(
+          {.place = stack.place, .own = !IsLibraryPlace(rank, rank.places[stack.place])});
     return;
   }
   if (frame == SiteFrame::kModule) {
     for (const CodeStack& stack : rank.stacks) {
       const CodeSite caller = stack.caller == kNone ? CodeSite() : sites_[stack.caller];
-      sites_.push_back(stack.module == kNone ? caller : CodeSite{stack.module, kNone, true});
+      sites_.push_back(stack.module == kNone ? caller
+                                             : CodeSite{.own = true, .module = stack.module});
     }
     return;
   }
@@ -133,7 +141,6 @@ CodeSites::CodeSites(const Rank& rank, SiteFrame frame) {
     if (BeginsProcess(rank, place)) kind = Kind::kBegin;
     kinds.push_back(kind);
   }
-  sites_.reserve(rank.stacks.size());
   for (const CodeStack& stack : rank.stacks) {
     const Kind kind = kinds[stack.place];
     const CodeSite caller = stack.caller == kNone ? CodeSite() : sites_[stack.caller];
@@ -142,12 +149,13 @@ CodeSites::CodeSites(const Rank& rank, SiteFrame frame) {
     if (is_part) {
       sites_.push_back(caller);
     } else if (kind == Kind::kOwn || kind == Kind::kExpression) {
-      sites_.push_back({stack.place, kNone, true});
+      sites_.push_back({.place = stack.place, .own = true});
     } else if (kind == Kind::kBegin || !caller.own) {
-      sites_.push_back({stack.place, kNone, false});
+      sites_.push_back({.place = stack.place});
     } else {
-      sites_.push_back(
-          {caller.place, caller.library == kNone ? stack.place : caller.library, true});
+      sites_.push_back({.place = caller.place,
+                        .library = caller.library == kNone ? stack.place : caller.library,
+                        .own = true});
     }
   }
 }

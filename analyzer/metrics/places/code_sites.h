@@ -6,18 +6,26 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "analyzer/model/run.h"
 
 namespace traceinject {
 
+using SiteKey = std::pair<std::uint32_t, std::uint32_t>;
+
 struct CodeSite {
   // Index into Rank::places; without a frame of the program's own code the innermost one; kNone: no
-  // Python frame. Of SiteFrame::kModule into Rank::strings: the name of the module; kNone: none.
+  // Python frame, or SiteFrame::kModule.
   std::uint32_t place = kNone;
   std::uint32_t library = kNone;  // what that line called of a library; kNone: nothing
   bool own = false;               // the line is the program's
+  std::uint32_t module = kNone;   // of SiteFrame::kModule: its name in Rank::strings; kNone: none
+  std::uint32_t stack = kNone;    // that it stands for
+
+  // Sites of one key are one row of a table.
+  SiteKey key() const { return {place, module}; }
 };
 
 // Whether a file is one of an installed package, of Python's standard library, or was written by a
@@ -39,6 +47,8 @@ class CodeSites {
   CodeSite Of(std::uint32_t stack) const { return stack == kNone ? CodeSite() : sites_[stack]; }
 
  private:
+  void Find(const Rank& rank, SiteFrame frame);
+
   std::vector<CodeSite> sites_;  // by stack
 };
 

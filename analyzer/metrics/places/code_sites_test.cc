@@ -58,8 +58,9 @@ TEST(CodeSites, TheInnermostModule) {
                                        {"forward", kTorch, 7}});
   const auto outside = builder.AddStack({{"main", "/w/train.py", 10}});
   const CodeSites sites(builder.rank(), SiteFrame::kModule);
-  EXPECT_EQ(builder.rank().string(sites.Of(stack).place), "Net.fc");
-  EXPECT_EQ(sites.Of(outside).place, kNone);
+  EXPECT_EQ(builder.rank().string(sites.Of(stack).module), "Net.fc");
+  EXPECT_EQ(sites.Of(stack).place, kNone) << "a module is no place";
+  EXPECT_EQ(sites.Of(outside).module, kNone);
 }
 
 TEST(CodeSites, FunctionsOfMachineCode) {

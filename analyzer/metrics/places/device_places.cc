@@ -281,6 +281,7 @@ std::optional<DevicePlaces> FindDevicePlaces(const DeviceAnalysis& judged, SiteF
                   {scope.times.front().start, scope.times.back().end});
   const HostPlaces host(judged, looks, sites);
   DevicePlaces found;
+  found.frame = frame;
   found.steps = scope.steps;
   found.waits = WaitsByPlace(judged, scope.times, host);
   FindIdlePlaces(judged, pieces, scope.times, host, host, found);

@@ -26,6 +26,7 @@ inline constexpr TimeNs kLongStretchNs = 500'000;
 
 // Of the judged steps together; without steps, of the window.
 struct DevicePlaces {
+  SiteFrame frame = SiteFrame::kOwn;  // that the places are of
   double steps = 1;
   std::array<TimeByPlace, kIdleCauses> idle;  // by IdleCause
   TimeByPlace late;         // of launches: kLaunch, kPython and kHostWait together

@@ -269,7 +269,7 @@ TEST_F(DevicePlacesTest, RowsOfModules) {
   const auto places = FindDevicePlaces(judged_, SiteFrame::kModule);
   const auto kernel_ms = [&](CodeGrouping grouping) {
     std::map<std::string, double> found;
-    for (const CodeRow& row : RowsOfCode(judged_, *places, grouping, SiteFrame::kModule)) {
+    for (const CodeRow& row : RowsOfCode(judged_, *places, grouping)) {
       if (row.kernel_ns > 0) found[row.module] = std::round(row.kernel_ns / kMs);
     }
     return found;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <unordered_map>
 #include <utility>
@@ -16,12 +17,20 @@ namespace {
 // Operations that are alike: kernels of one shape, copies of one kind, that one thread launched.
 // What autograd's threads launch is apart so: these run no Python.
 struct AlikeOps {
+  struct Launched {
+    CodeSite site;
+    std::int64_t count = 0;
+    std::map<std::uint32_t, std::int64_t> stacks = {};  // by stack, how many
+  };
+
   TimeNs total_ns = 0;
   std::int64_t count = 0, stacks = 0;
-  std::map<std::uint32_t, std::pair<CodeSite, std::int64_t>> sites;  // by place
+  std::map<SiteKey, Launched> sites;
 
   void Add(const CodeSite& site) {
-    ++sites.try_emplace(site.place, site, 0).first->second.second;
+    Launched& launched = sites.try_emplace(site.key(), Launched{site}).first->second;
+    ++launched.count;
+    ++launched.stacks[site.stack];
     ++stacks;
   }
 };
@@ -43,18 +52,22 @@ AlikeKey KeyOf(const Rank& rank, const GpuOps& ops, std::size_t row) {
           thread};
 }
 
-void AddAlike(const AlikeOps& alike, std::map<std::uint32_t, PlaceTime>& places,
-              std::map<std::uint32_t, TimeVariance>& variances) {
+void AddAlike(const AlikeOps& alike, std::map<SiteKey, PlaceTime>& places,
+              std::map<SiteKey, TimeVariance>& variances) {
   const auto total = static_cast<double>(alike.total_ns);
-  for (const auto& [place, counted] : alike.sites) {
-    const ShareBounds share = BoundsOfShare(
-        static_cast<double>(counted.second) / static_cast<double>(alike.stacks), alike.stacks);
-    PlaceTime& time = places[place];
-    time.site = counted.first;
-    time.looks += counted.second;
+  const auto all = static_cast<double>(alike.stacks);
+  for (const auto& [key, launched] : alike.sites) {
+    const ShareBounds share =
+        BoundsOfShare(static_cast<double>(launched.count) / all, alike.stacks);
+    PlaceTime& time = places[key];
+    time.site = launched.site;
+    time.site.stack = kNone;
+    time.looks += launched.count;
     time.ns += share.share * total;
+    for (const auto& [stack, count] : launched.stacks)
+      time.stacks[stack] += total * static_cast<double>(count) / all;
     if (alike.stacks >= alike.count) continue;  // of each is known who launched it
-    TimeVariance& variance = variances[place];
+    TimeVariance& variance = variances[key];
     variance.below += std::pow(total * (share.share - share.low), 2);
     variance.above += std::pow(total * (share.high - share.share), 2);
   }
@@ -113,21 +126,20 @@ TimeByPlace KernelTimeByPlace(const Rank& rank, const Device& device, std::uint3
     alike.Add(sites.Of(stack->second));
   }
   AddNearStacks(rank, ops, main, sites, times, groups);
-  std::map<std::uint32_t, PlaceTime> places;
-  std::map<std::uint32_t, TimeVariance> variances;
+  std::map<SiteKey, PlaceTime> places;
+  std::map<SiteKey, TimeVariance> variances;
   for (const auto& [key, alike] : groups) {
     all.total_ns += alike.total_ns;
     all.looks += alike.stacks;
     if (alike.stacks == 0) all.unknown_ns += alike.total_ns;
     AddAlike(alike, places, variances);
   }
-  for (auto& [place, time] : places) {
-    time.low_ns = std::max(0.0, time.ns - std::sqrt(variances[place].below));
-    time.high_ns = time.ns + std::sqrt(variances[place].above);
-    all.places.push_back(time);
+  for (auto& [key, time] : places) {
+    time.low_ns = std::max(0.0, time.ns - std::sqrt(variances[key].below));
+    time.high_ns = time.ns + std::sqrt(variances[key].above);
+    all.places.push_back(std::move(time));
   }
-  std::stable_sort(all.places.begin(), all.places.end(),
-                   [](const PlaceTime& a, const PlaceTime& b) { return a.ns > b.ns; });
+  std::ranges::stable_sort(all.places, std::greater(), &PlaceTime::ns);
   return all;
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 namespace traceinject {
 
@@ -22,25 +23,24 @@ ShareBounds BoundsOfShare(double share, std::int64_t all) {
   return {share, std::clamp(middle - half, 0.0, share), std::clamp(middle + half, share, 1.0)};
 }
 
-PlaceTally::Found& PlaceTally::At(const CodeSite& site) {
-  Found& found = found_[site.place];
-  found.own = site.own;
+PlaceTally::Found& PlaceTally::At(const CodeSite& site, double weight) {
+  Found& found = found_[site.key()];
+  found.site = site;
+  found.libraries[site.library] += weight;
+  if (site.stack != kNone) found.stacks[site.stack] += weight;
   return found;
 }
 
 void PlaceTally::AddExact(const CodeSite& site, TimeNs ns) {
-  Found& found = At(site);
-  found.exact_ns += ns;
-  found.libraries[site.library] += static_cast<double>(ns);
+  At(site, static_cast<double>(ns)).exact_ns += ns;
   exact_ns_ += ns;
 }
 
 void PlaceTally::AddLooks(const CodeSite& site, const LooksIn& looks) {
   constexpr double kWorthNs = 1e6;  // beside exact time, where there is both
-  Found& found = At(site);
+  Found& found = At(site, kWorthNs * looks.looks);
   found.looks += looks.looks;
   found.known += looks.known;
-  found.libraries[site.library] += kWorthNs * looks.looks;
   looks_ += looks.looks;
   known_ += looks.known;
 }
@@ -50,14 +50,14 @@ TimeByPlace PlaceTally::Finish() const {
   all.total_ns = sampled_ns_ + exact_ns_;
   all.looks = known_;
   if (known_ == 0) all.unknown_ns = sampled_ns_;
-  for (const auto& [place, found] : found_) {
+  for (const auto& [key, found] : found_) {
     const ShareBounds share =
         known_ > 0 ? BoundsOfShare(found.looks / looks_, known_) : ShareBounds{0, 0, 0};
     const auto exact = static_cast<double>(found.exact_ns),
                sampled = static_cast<double>(sampled_ns_);
     PlaceTime time;
-    time.site.place = place;
-    time.site.own = found.own;
+    time.site = found.site;
+    time.site.stack = kNone;
     time.site.library = std::ranges::max_element(found.libraries, {}, [](const auto& one) {
                           return one.second;
                         })->first;
@@ -65,10 +65,34 @@ TimeByPlace PlaceTally::Finish() const {
     time.low_ns = exact + share.low * sampled;
     time.high_ns = exact + share.high * sampled;
     time.looks = found.known;
-    all.places.push_back(time);
+    time.stacks = found.stacks;
+    all.places.push_back(std::move(time));
   }
-  std::stable_sort(all.places.begin(), all.places.end(),
-                   [](const PlaceTime& a, const PlaceTime& b) { return a.ns > b.ns; });
+  std::ranges::stable_sort(all.places, std::greater(), &PlaceTime::ns);
+  return all;
+}
+
+TimeByPlace SumOf(std::span<const TimeByPlace* const> parts) {
+  TimeByPlace all;
+  std::map<SiteKey, PlaceTime> places;
+  for (const TimeByPlace* part : parts) {
+    all.total_ns += part->total_ns;
+    all.unknown_ns += part->unknown_ns;
+    all.looks += part->looks;
+    for (const PlaceTime& time : part->places) {
+      PlaceTime& sum = places.try_emplace(time.site.key(), PlaceTime{time.site}).first->second;
+      sum.ns += time.ns;
+      sum.low_ns += time.low_ns;
+      sum.high_ns += time.high_ns;
+      sum.looks += time.looks;
+      double weights = 0;
+      for (const auto& [stack, weight] : time.stacks) weights += weight;
+      for (const auto& [stack, weight] : time.stacks)
+        sum.stacks[stack] += weights > 0 ? time.ns * weight / weights : 0;
+    }
+  }
+  for (auto& [key, time] : places) all.places.push_back(std::move(time));
+  std::ranges::stable_sort(all.places, std::greater(), &PlaceTime::ns);
   return all;
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <vector>
 
 #include "analyzer/metrics/places/code_sites.h"
@@ -18,6 +19,8 @@ struct PlaceTime {
   CodeSite site;
   double ns = 0, low_ns = 0, high_ns = 0;
   std::int64_t looks = 0;  // known to be there
+  // How the time is divided over the stacks that it was seen on: parts of it, in proportion.
+  std::map<std::uint32_t, double> stacks = {};
 };
 
 struct TimeByPlace {
@@ -29,6 +32,9 @@ struct TimeByPlace {
   // Of the total, what these places at the head have.
   double share_of_first(std::size_t count) const;
 };
+
+// Of several causes together. O(places log places).
+TimeByPlace SumOf(std::span<const TimeByPlace* const> parts);
 
 // A share of `all` looks, with the 95 % interval.
 struct ShareBounds {
@@ -49,15 +55,16 @@ class PlaceTally {
 
  private:
   struct Found {
-    bool own = false;
+    CodeSite site;
     TimeNs exact_ns = 0;
     double looks = 0;
     std::int64_t known = 0;
-    std::map<std::uint32_t, double> libraries;  // by place, how much
+    std::map<std::uint32_t, double> libraries, stacks;  // by place and by stack, how much
   };
-  Found& At(const CodeSite& site);
+  // That so much was found at.
+  Found& At(const CodeSite& site, double weight);
 
-  std::map<std::uint32_t, Found> found_;  // by place
+  std::map<SiteKey, Found> found_;
   TimeNs sampled_ns_ = 0, exact_ns_ = 0;
   double looks_ = 0;
   std::int64_t known_ = 0;

@@ -138,7 +138,7 @@ std::optional<DeviceFigures> Analyze(const Rank& rank, const Device& device,
                  found.idle = ExplainIdle(rank, device, found.timeline, found.steps, found.hull());
              },
              [&] {
-               if (with_causes) found.places = FindDevicePlaces(found, SitesOf(options));
+               if (with_causes) found.places = FindDevicePlaces(found, options.site);
              }},
             options.stop);
   if (IsStopped(options.stop)) return std::nullopt;
@@ -252,7 +252,7 @@ void JudgeOtherSteps(DeviceFigures& found, const std::vector<bool>& judged,
   Measure(LibraryCalls(*found.rank), options, found);
   if (options.gap_causes)
     found.idle = ExplainIdle(*found.rank, *found.device, found.timeline, found.steps, found.hull());
-  if (found.places) found.places = FindDevicePlaces(found, SitesOf(options));
+  if (found.places) found.places = FindDevicePlaces(found, options.site);
 }
 
 void MatchRanks(std::deque<DeviceFigures>& devices, std::vector<std::string>& notes) {

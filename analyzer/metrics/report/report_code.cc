@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/metrics/report/report_code.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <optional>
+#include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "analyzer/common/stop_flag.h"
 #include "analyzer/common/whole.h"
+#include "analyzer/metrics/places/calls_beneath.h"
 #include "analyzer/metrics/places/host_flame.h"
 #include "analyzer/metrics/places/source_line.h"
 #include "analyzer/metrics/report/analyze_run.h"
@@ -54,9 +60,10 @@ void WriteRows(const RunAnalysis& analysis, const DeviceFigures& found, CodeGrou
                proto::DeviceReport& to) {
   if (!found.places) return;
   to.set_code_steps(Whole(found.places->steps));
-  const SiteFrame frame = IsOfModules(grouping) ? SiteFrame::kModule : SitesOf(analysis.options);
-  const auto places = IsOfModules(grouping) ? FindDevicePlaces(found, frame) : found.places;
-  std::vector<CodeRow> rows = RowsOfCode(found, *places, grouping, frame);
+  std::optional<DevicePlaces> of_modules;
+  if (IsOfModules(grouping) && found.places->frame != SiteFrame::kModule)
+    of_modules = FindDevicePlaces(found, SiteFrame::kModule);
+  std::vector<CodeRow> rows = RowsOfCode(found, of_modules ? *of_modules : *found.places, grouping);
   std::stable_sort(rows.begin(), rows.end(), [](const CodeRow& a, const CodeRow& b) {
     return std::tuple(a.idle_ns, a.own, a.looks, a.kernel_ns) >
            std::tuple(b.idle_ns, b.own, b.looks, b.kernel_ns);
@@ -68,6 +75,25 @@ void WriteRows(const RunAnalysis& analysis, const DeviceFigures& found, CodeGrou
   for (const CodeRow& row : rows)
     CodeRowOf(*found.rank, row, analysis.run->base_ns + found.rank->start, grouping,
               *to.add_code());
+}
+
+// Where the table says no more than that one line has nearly all of it.
+void AddBeneath(const DeviceFigures& found, Report& to) {
+  if (!found.places) return;
+  const DevicePlaces& places = *found.places;
+  std::vector<const TimeByPlace*> idle;
+  for (const TimeByPlace& of_cause : places.idle) idle.push_back(&of_cause);
+  const TimeByPlace* const kernels[] = {&places.kernels, &places.backward};
+  const std::pair<const char*, TimeByPlace> parts[] = {{"the GPU's idle time", SumOf(idle)},
+                                                       {"the kernel time", SumOf(kernels)}};
+  for (const auto& [of, time] : parts) {
+    const std::string beneath = CallsBeneath(*found.rank, time);
+    if (beneath.empty()) continue;
+    to.add_notes(fmt::format("one line has {:.0f} % of {}{}; in the libraries most of it is at {}",
+                             100 * time.share_of_first(1), of,
+                             to.devices_size() > 1 ? " on " + found.label : std::string(),
+                             beneath));
+  }
 }
 
 void PartsOf(const LooksByState& looks, google::protobuf::RepeatedPtrField<proto::FlamePart>& to) {
@@ -104,7 +130,9 @@ void FlameOf(const Rank& rank, const HostFlame& flame, proto::HostFlame& to) {
 }  // namespace
 
 Report BuildReportWithCode(const Run& run, const ReportOptions& options, CodeGrouping grouping) {
-  return WriteReportWithCode(AnalyzeRun(run, options, Depth::kCauses), grouping);
+  ReportOptions of_grouping = options;
+  if (IsOfModules(grouping)) of_grouping.site = SiteFrame::kModule;
+  return WriteReportWithCode(AnalyzeRun(run, of_grouping, Depth::kCauses), grouping);
 }
 
 Report WriteReportWithCode(const RunAnalysis& analysis, CodeGrouping grouping) {
@@ -113,6 +141,7 @@ Report WriteReportWithCode(const RunAnalysis& analysis, CodeGrouping grouping) {
   for (const DeviceFigures& found : analysis.devices) {
     if (IsStopped(analysis.options.stop)) break;  // not all devices may be there
     WriteRows(analysis, found, grouping, *report.mutable_devices(index++));
+    if (grouping == CodeGrouping::kLine) AddBeneath(found, report);
   }
   MakePrintable(report);
   return report;

@@ -40,16 +40,15 @@ struct ReportOptions {
   std::size_t step_rows = 1000;             // per device
   DeviceChoice devices;  // figures of these and sums over them; what ranks tell of each other stays
   // More than the report shows, for the full tables.
-  bool gap_causes = false;       // Gap.causes
-  bool memory = false;           // Run.allocation_calls and DeviceReport.memory_samples
-  bool nvtx_ranges = false;      // Report.nvtx_ranges
-  bool device_samples = false;   // DeviceReport.device_samples
-  bool code = false;             // DeviceReport.code of the judged GPU
-  bool host_flames = false;      // DeviceReport.host_flames, likewise
-  bool last_stacks = false;      // Report.last_stacks
-  bool by_communicator = false;  // rows of Nccl are told apart by communicator, too
-  // What belongs to which code: the innermost frame counts, not that of the program's own code.
-  bool innermost_frames = false;
+  bool gap_causes = false;           // Gap.causes
+  bool memory = false;               // Run.allocation_calls and DeviceReport.memory_samples
+  bool nvtx_ranges = false;          // Report.nvtx_ranges
+  bool device_samples = false;       // DeviceReport.device_samples
+  bool code = false;                 // DeviceReport.code of the judged GPU
+  bool host_flames = false;          // DeviceReport.host_flames, likewise
+  bool last_stacks = false;          // Report.last_stacks
+  bool by_communicator = false;      // rows of Nccl are told apart by communicator, too
+  SiteFrame site = SiteFrame::kOwn;  // what counts as the code that something belongs to
   MfuOptions mfu;
   // Once true, what is left is not worked out: the report is of no use. It takes as long as the
   // longest pass over the events of a device.
@@ -57,9 +56,5 @@ struct ReportOptions {
 
   const StepPattern* pattern() const { return step_pattern ? &*step_pattern : nullptr; }
 };
-
-inline SiteFrame SitesOf(const ReportOptions& options) {
-  return options.innermost_frames ? SiteFrame::kInnermost : SiteFrame::kOwn;
-}
 
 }  // namespace traceinject

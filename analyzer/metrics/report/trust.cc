@@ -89,7 +89,7 @@ class Judge {
       Add("outside", trust_.outside,
           fmt::format("{} lay before recording began or after it ended, and {} left out",
                       Operations(trust_.outside), trust_.outside == 1 ? "was" : "were"),
-          Ratio(trust_.outside, trust_.operations));
+          Ratio(trust_.outside, trust_.operations + trust_.outside));
     }
     if (trust_.corrupt_durations > 0) {
       Add("corrupt_durations", trust_.corrupt_durations,

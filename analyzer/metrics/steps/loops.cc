@@ -77,8 +77,12 @@ class LoopFinder {
       by_body[std::move(body)].push_back(run);
     }
     std::vector<Stretch> most;
-    for (const auto& [body, of_body] : by_body) {
-      if (Covered(of_body) > Covered(most)) most = of_body;
+    double most_covered = 0;
+    for (auto& [body, of_body] : by_body) {
+      const double covered = Covered(of_body);
+      if (covered <= most_covered) continue;
+      most_covered = covered;
+      most = std::move(of_body);
     }
     return most;
   }

@@ -84,8 +84,8 @@ Fault FaultOf(const Kernel& kernel, const GemmShape& shape, const Device& device
   if (tensor_cores && (kernel.unaligned || !OddSizes(shape).empty())) return Fault::kUnaligned;
   if (kernel.older) return Fault::kOlder;
   const bool slim = shape.batch == 1 && std::min(shape.m, shape.n) < kSlim;
-  const std::int64_t blocks =
-      Tiles(shape.m) * Tiles(shape.n) * std::max<std::int64_t>(shape.batch, 1);
+  const double blocks = static_cast<double>(Tiles(shape.m)) * static_cast<double>(Tiles(shape.n)) *
+                        static_cast<double>(std::max<std::int64_t>(shape.batch, 1));
   const bool few = device.sm_count && kFewBlocks * blocks < *device.sm_count;
   return slim || few ? Fault::kSmall : Fault::kNone;
 }

@@ -100,7 +100,7 @@ class ShapeCounter {
     const auto stack = stacks_.find(ops_.correlation[row]);
     if (stack == stacks_.end()) return;
     ++launches.stacks;
-    ++launches.places[{sites_.Of(stack->second).place, modules_.Of(stack->second).place}];
+    ++launches.places[{sites_.Of(stack->second).place, modules_.Of(stack->second).module}];
   }
 
   ShapeFacts FactsOf(const WorkShape& shape, const ByThread& threads) const {

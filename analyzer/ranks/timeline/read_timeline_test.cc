@@ -18,6 +18,12 @@ constexpr char kHeader[] = R"({"job_timeline": 1, "time_unit": "us"})";
 constexpr char kForward[] =
     R"({"rank": 0, "step": 7, "kind": "forward", "start": 100, "end": 150.5})";
 
+// A transfer from one stage to the next.
+constexpr char kSend[] =
+    R"("rank": 0, "stage": 0, "step": 1, "kind": "send", "peer": 1, "start": 0, "end": 9)";
+constexpr char kReceive[] =
+    R"("rank": 1, "stage": 1, "step": 1, "kind": "recv", "peer": 0, "start": 3, "end": 9)";
+
 class ReadTimelineTest : public ::testing::Test {
  protected:
   Result<Job> Read(const std::string& text) {
@@ -94,6 +100,8 @@ TEST_F(ReadTimelineTest, ErrorsNameLineAndField) {
             ":3: \"start\" must be a number, found \"soon\"");
   EXPECT_TRUE(ErrorOfOperation(R"("rank": 0, "kind": "sleep", "start": 5, "end": 6)")
                   .starts_with(":3: unknown \"kind\" sleep: expected forward, backward"));
+  EXPECT_EQ(ErrorOfOperation(R"("rank": 0, "kind": 7, "start": 5, "end": 6)"),
+            ":3: \"kind\" must be a text, \"...\", found 7");
   EXPECT_EQ(ErrorOfOperation(R"("rank": 0, "kind": "forward" "start": 5)"),
             ":3: no valid JSON object");
   EXPECT_EQ(ErrorOfOperation(R"("rank": 0, "kind": "forward", "start": 1e30, "end": 6)"),
@@ -149,8 +157,8 @@ TEST_F(ReadTimelineTest, StepsThatWereNotRecordedAreInNone) {
 
 TEST_F(ReadTimelineTest, BothEndsOfATransferAreInOneGroup) {
   const Job job = Good(Lines({
-      R"("rank": 0, "stage": 0, "step": 1, "kind": "send", "peer": 1, "start": 0, "end": 9)",
-      R"("rank": 1, "stage": 1, "step": 1, "kind": "recv", "peer": 0, "start": 3, "end": 9)",
+      kSend,
+      kReceive,
       R"("rank": 1, "stage": 1, "step": 1, "kind": "send", "peer": 0, "start": 11, "end": 12)",
   }));
   ASSERT_EQ(job.ranks.size(), 2U);
@@ -185,8 +193,8 @@ TEST_F(ReadTimelineTest, AStageThatChangesIsAnError) {
 // Whatever is cut out or put in: an error or a job that holds what it should.
 TEST_F(ReadTimelineTest, DamageDoesNoHarm) {
   const std::string good = Lines({
-      R"("rank": 0, "stage": 0, "step": 1, "kind": "send", "peer": 1, "start": 0, "end": 9)",
-      R"("rank": 1, "stage": 1, "step": 1, "kind": "recv", "peer": 0, "start": 3, "end": 9)",
+      kSend,
+      kReceive,
       R"("rank": 1, "step": 2, "kind": "forward", "micro_batch": 3, "start": 11, "end": 12)",
   });
   for (std::size_t at = 0; at < good.size(); at += 7) {

@@ -197,11 +197,10 @@ class TimelineSummary {
   }
 
   std::uint32_t KindOf(const TimelineRow& row) {
-    const OperationKind kind{std::string(row.kind->function), texts_.bytes[row.size]};
-    const auto found = std::find(to_.kinds.begin(), to_.kinds.end(), kind);
-    if (found != to_.kinds.end()) return static_cast<std::uint32_t>(found - to_.kinds.begin());
-    to_.kinds.push_back(kind);
-    return static_cast<std::uint32_t>(to_.kinds.size() - 1);
+    const auto [known, is_new] = kind_of_.try_emplace({row.kind->function, texts_.bytes[row.size]},
+                                                      static_cast<std::uint32_t>(to_.kinds.size()));
+    if (is_new) to_.kinds.push_back({std::string(known->first.first), known->first.second});
+    return known->second;
   }
 
   void SplitSteps() {
@@ -262,6 +261,8 @@ class TimelineSummary {
   Intervals compute_, communication_;
   std::array<Intervals, kIdleCauses> host_;
   std::map<std::uint64_t, GroupOperations> groups_;  // by hash
+  // By function and bytes, the index into RankSummary::kinds.
+  std::map<std::pair<std::string_view, std::int64_t>, std::uint32_t> kind_of_;
 };
 
 }  // namespace

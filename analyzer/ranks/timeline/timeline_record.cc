@@ -151,7 +151,9 @@ Status ReadGroup(ondemand::value& value, TimelineOperation& to) {
 
 Status ReadKind(ondemand::value& value, TimelineOperation& to) {
   std::string_view name;
-  if (value.get_string().get(name) == simdjson::SUCCESS) to.kind = FindKind(name);
+  if (value.get_string().get(name) != simdjson::SUCCESS)
+    return Wrong("kind", "a text, \"...\"", value);
+  to.kind = FindKind(name);
   if (to.kind == nullptr)
     return Error{fmt::format("unknown \"kind\" {}: expected {}", Shown(name), TimelineKindNames())};
   return Done{};

@@ -4,12 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
+#include <initializer_list>
 #include <string>
-#include <vector>
 
 #include "analyzer/common/units.h"
 #include "analyzer/common/whole.h"
+#include "analyzer/metrics/places/calls_beneath.h"
 
 namespace traceinject {
 namespace {
@@ -23,26 +23,8 @@ struct LabelPlaces {
   TimeByPlace time;
 };
 
-// Of several causes together.
 TimeByPlace Together(std::initializer_list<const TimeByPlace*> parts) {
-  TimeByPlace all;
-  std::map<std::uint32_t, PlaceTime> places;
-  for (const TimeByPlace* part : parts) {
-    all.total_ns += part->total_ns;
-    all.unknown_ns += part->unknown_ns;
-    all.looks += part->looks;
-    for (const PlaceTime& time : part->places) {
-      PlaceTime& sum = places.try_emplace(time.site.place, PlaceTime{time.site}).first->second;
-      sum.ns += time.ns;
-      sum.low_ns += time.low_ns;
-      sum.high_ns += time.high_ns;
-      sum.looks += time.looks;
-    }
-  }
-  for (const auto& [place, time] : places) all.places.push_back(time);
-  std::stable_sort(all.places.begin(), all.places.end(),
-                   [](const PlaceTime& a, const PlaceTime& b) { return a.ns > b.ns; });
-  return all;
+  return SumOf({parts.begin(), parts.size()});
 }
 
 bool IsOfKernels(std::string_view label) {
@@ -92,13 +74,22 @@ void LineOf(const Rank& rank, const PlaceTime& time, double steps, proto::CodeLi
   to.set_samples(time.looks);
 }
 
-std::string Sentence(const LabelPlaces& places, double steps, const proto::CodeLine& line) {
+// Where the line is: with what it called of a library, or, of a line that nearly all is at, where
+// in the libraries beneath it.
+std::string WhereText(const Rank& rank, const TimeByPlace& time, const proto::CodeLine& line) {
+  std::string beneath = CallsBeneath(rank, time);
+  if (!beneath.empty()) return beneath;
+  return line.library().empty() ? line.place()
+                                : fmt::format("{} ({})", line.place(), line.library());
+}
+
+std::string Sentence(const Rank& rank, const LabelPlaces& places, double steps,
+                     const proto::CodeLine& line) {
   const double total = static_cast<double>(places.time.total_ns) / steps;
   std::string text = fmt::format(
-      "{} of the {} at {}{}: {} of {} per step",
+      "{} of the {} at {}: {} of {} per step",
       static_cast<double>(line.ns()) >= total / 2 ? "most" : "the largest part", places.of,
-      line.place(), line.library().empty() ? "" : fmt::format(" ({})", line.library()),
-      Rounded(static_cast<double>(line.ns())), Rounded(total));
+      WhereText(rank, places.time, line), Rounded(static_cast<double>(line.ns())), Rounded(total));
   if (line.low_ns() != line.high_ns())
     text += fmt::format(" ({} to {})", Rounded(static_cast<double>(line.low_ns())),
                         Rounded(static_cast<double>(line.high_ns())));
@@ -132,7 +123,7 @@ void AddCodeEvidence(const DeviceFigures& judged, std::string_view label, proto:
   }
   if (to.code().empty()) return;
   to.set_code_of_ns(Whole(static_cast<double>(found.time.total_ns) / places.steps));
-  to.add_evidence()->set_text(Sentence(found, places.steps, to.code(0)));
+  to.add_evidence()->set_text(Sentence(*judged.rank, found, places.steps, to.code(0)));
   // First where the label is about lines, else behind the line that says what it is about.
   const int at = label == kHostCodeLabel ? 0 : std::min(1, to.evidence_size() - 1);
   const auto begin = to.mutable_evidence()->pointer_begin();

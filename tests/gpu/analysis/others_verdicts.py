@@ -116,25 +116,13 @@ def flax_loop(clock, _):
 
 def geometric(clock, mended):
     import torch
-    from torch_geometric.data import Data
+    from graph_network import GraphNetwork, random_graphs
     from torch_geometric.loader import DataLoader
-    from torch_geometric.nn import GCNConv, global_mean_pool
     each_optimizer_step(clock)
-    graphs = [Data(x=torch.randn(40, 16), edge_index=torch.randint(0, 40, (2, 160)), y=torch.randint(0, 4, (1,))) for _ in range(20_000)]
-
-    class Network(torch.nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.first, self.second, self.last = GCNConv(16, 64), GCNConv(64, 64), torch.nn.Linear(64, 4)
-
-        def forward(self, graph):
-            x = self.first(graph.x, graph.edge_index).relu()
-            x = self.second(x, graph.edge_index).relu()
-            return self.last(global_mean_pool(x, graph.batch))
-
-    network = Network().cuda()
+    network = GraphNetwork().cuda()
     optimizer = torch.optim.Adam(network.parameters(), lr=1e-2)
-    loader = DataLoader(graphs, batch_size=512, shuffle=True, num_workers=8 if mended else 0, persistent_workers=mended, pin_memory=mended)
+    loader = DataLoader(random_graphs(20_000), batch_size=512, shuffle=True, num_workers=8 if mended else 0, persistent_workers=mended,
+                        pin_memory=mended)
     while True:
         for batch in loader:  # slow: geometric
             optimizer.zero_grad()

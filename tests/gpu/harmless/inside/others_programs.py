@@ -4,7 +4,10 @@
   others_programs.py trainer|lightning|geometric [cpu]
 """
 
+import pathlib
 import sys
+
+sys.path.insert(1, str(pathlib.Path(__file__).resolve().parents[2] / "shared"))
 
 STEPS = 12
 DEVICE = "cpu" if "cpu" in sys.argv[2:] else "cuda"
@@ -65,26 +68,12 @@ def lightning():
 def geometric():
     """Graph convolutions on batches of random graphs with PyTorch Geometric."""
     import torch
-    from torch_geometric.data import Data
+    from graph_network import GraphNetwork, random_graphs
     from torch_geometric.loader import DataLoader
-    from torch_geometric.nn import GCNConv, global_mean_pool
     from torch_geometric.seed import seed_everything
     seed_everything(5)
-    generator = torch.Generator().manual_seed(3)
-    graphs = [Data(x=torch.randn(40, 16, generator=generator), edge_index=torch.randint(0, 40, (2, 160), generator=generator),
-                   y=torch.randint(0, 4, (1,), generator=generator)) for _ in range(64)]
-
-    class Network(torch.nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.first, self.second, self.last = GCNConv(16, 64), GCNConv(64, 64), torch.nn.Linear(64, 4)
-
-        def forward(self, graph):
-            x = self.first(graph.x, graph.edge_index).relu()
-            x = self.second(x, graph.edge_index).relu()
-            return self.last(global_mean_pool(x, graph.batch))
-
-    network = Network().to(DEVICE)
+    graphs = random_graphs(64, torch.Generator().manual_seed(3))
+    network = GraphNetwork().to(DEVICE)
     optimizer = torch.optim.Adam(network.parameters(), lr=1e-2)
     for _ in range(3):
         for batch in DataLoader(graphs, batch_size=16, shuffle=True):
