@@ -6,14 +6,6 @@
 namespace traceinject {
 namespace {
 
-// That of the published rate by that of the busy GPU.
-std::optional<double> SlowedClock(const Device& device, const std::optional<Telemetry>& telemetry) {
-  if (!telemetry || telemetry->busy_sm_clock_mhz.value_or(0) <= 0) return std::nullopt;
-  const std::optional<double> rated = RatedSmClockMhz(device, PeakDtype::kBf16);
-  if (!rated) return std::nullopt;
-  return *rated / *telemetry->busy_sm_clock_mhz;
-}
-
 // With causes only where those are of the same times.
 StepSplit SplitOf(const DeviceAnalysis& analysis, const Partition& partition) {
   if (analysis.causes.steps.size() == analysis.steps.steps.size()) {
@@ -27,10 +19,19 @@ StepSplit SplitOf(const DeviceAnalysis& analysis, const Partition& partition) {
 
 }  // namespace
 
+std::optional<double> RatedByBusyClock(const Device& device,
+                                       const std::optional<Telemetry>& telemetry) {
+  if (!telemetry || telemetry->busy_sm_clock_mhz.value_or(0) <= 0) return std::nullopt;
+  const std::optional<double> rated = RatedSmClockMhz(device, PeakDtype::kBf16);
+  if (!rated) return std::nullopt;
+  return *rated / *telemetry->busy_sm_clock_mhz;
+}
+
 Waterfall WaterfallOfDevice(const DeviceAnalysis& analysis, const Partition& partition,
                             const ComputeTime& compute, const std::optional<Telemetry>& telemetry) {
   const Device& device = *analysis.device;
-  return WaterfallOf(device, SplitOf(analysis, partition), compute, SlowedClock(device, telemetry));
+  return WaterfallOf(device, SplitOf(analysis, partition), compute,
+                     RatedByBusyClock(device, telemetry));
 }
 
 }  // namespace traceinject

@@ -10,6 +10,10 @@
 
 namespace traceinject {
 
+// The SM clock of the published rate by that of the busy GPU. Empty: either is not known.
+std::optional<double> RatedByBusyClock(const Device& device,
+                                       const std::optional<Telemetry>& telemetry);
+
 // Of the times that partition, computing time and telemetry are of; idle time by cause where those
 // are the judged steps.
 Waterfall WaterfallOfDevice(const DeviceAnalysis& analysis, const Partition& partition,

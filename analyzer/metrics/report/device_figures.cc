@@ -95,6 +95,10 @@ void Measure(const LibraryCalls& calls, const ReportOptions& options, DeviceFigu
             found.kernels.Add(rank, device, found.ranges,
                               MeasureKernelWork(rank, device, calls, found.ranges));
           },
+          [&] {
+            found.kernel_counters = AttributeCounters(rank, device, found.times);
+            found.counters = MeanCounters(device, found.times);
+          },
           [&] { found.compute = DivideComputeTime(rank, device, calls, found.times); },
           [&] {
             found.products = CountMatrixProducts(rank, device, calls, found.ranges, found.times);

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/metrics/counters/kernel_counters.h"
 #include "analyzer/metrics/gpu/device_analysis.h"
 #include "analyzer/metrics/gpu/telemetry.h"
 #include "analyzer/metrics/idle/copies.h"
@@ -50,6 +51,8 @@ struct DeviceFigures : DeviceAnalysis {
   CommKernels comm_kernels;
   KernelCounter kernels;
   ComputeTime compute;
+  std::vector<KernelCounters> kernel_counters;  // none: no hardware counters were sampled
+  DeviceCounters counters;                      // likewise
   MatrixProducts products;
   MemoryCalls memory;
   std::vector<KernelFinding> findings;

@@ -6,6 +6,7 @@
 #include "analyzer/common/whole.h"
 #include "analyzer/metrics/report/report_writer.h"
 #include "analyzer/metrics/report/set_if.h"
+#include "analyzer/metrics/report/write_telemetry.h"
 #include "analyzer/model/kernel_class.h"
 
 namespace traceinject {
@@ -86,6 +87,22 @@ void ReportWriter::Kernels(const KernelTable& table, To& to) const {
   }
 }
 
+template <typename To>
+void ReportWriter::CountersOf(const std::vector<const DeviceFigures*>& devices, To& to) const {
+  for (proto::Kernel& kernel : *to.mutable_top_kernels()) {
+    for (const DeviceFigures* device : devices) {
+      const auto found =
+          std::find_if(device->kernel_counters.begin(), device->kernel_counters.end(),
+                       [&](const KernelCounters& one) {
+                         return device->rank->string(one.name) == kernel.name();
+                       });
+      if (found == device->kernel_counters.end()) continue;
+      WriteKernelCounters(*found, *kernel.mutable_counters());
+      break;
+    }
+  }
+}
+
 void ReportWriter::FindingsOf(const std::vector<KernelFinding>& findings,
                               google::protobuf::RepeatedPtrField<proto::KernelFinding>& to) const {
   for (const KernelFinding& finding : findings) {
@@ -106,5 +123,8 @@ void ReportWriter::FindingsOf(const std::vector<KernelFinding>& findings,
 
 template void ReportWriter::Kernels(const KernelTable&, proto::DeviceReport&) const;
 template void ReportWriter::Kernels(const KernelTable&, proto::Run&) const;
+template void ReportWriter::CountersOf(const std::vector<const DeviceFigures*>&,
+                                       proto::DeviceReport&) const;
+template void ReportWriter::CountersOf(const std::vector<const DeviceFigures*>&, proto::Run&) const;
 
 }  // namespace traceinject

@@ -13,6 +13,7 @@
 #include "analyzer/common/units.h"
 #include "analyzer/metrics/idle/allocation_calls.h"
 #include "analyzer/metrics/idle/data_loading.h"
+#include "analyzer/metrics/kernels/device_waterfall.h"
 #include "analyzer/metrics/report/nvtx_projection.h"
 #include "analyzer/metrics/report/set_if.h"
 #include "analyzer/metrics/report/write_telemetry.h"
@@ -434,6 +435,7 @@ void ReportWriter::Device(const DeviceFigures& found, const HostActivities& acti
   Causes(found.gaps.causes, *to.mutable_idle_causes());
   for (const Gap& gap : found.gaps.longest) GapOf(found, gap, activities, *to.add_longest_gaps());
   Kernels(found.kernels.Finish(), to);
+  CountersOf({&found}, to);
   FindingsOf(found.findings, *to.mutable_kernel_findings());
   Copies(found.copies, to);
   NcclOf({&found}, *to.mutable_nccl());
@@ -446,6 +448,9 @@ void ReportWriter::Device(const DeviceFigures& found, const HostActivities& acti
     WriteTelemetry(*found.rank, found.device->ordinal, *found.telemetry, *to.mutable_telemetry());
   if (found.device->counters.size() > 0)
     WriteCounterSampling(found.device->counters, *to.mutable_counter_sampling());
+  if (found.counters.covered_ns > 0)
+    WriteMeasuredUse(found.counters, found.partition.wall_ns,
+                     RatedByBusyClock(*found.device, found.telemetry), *to.mutable_measured_use());
   if (found.rank->memory.size() > 0) MemoryOf(found.memory, *to.mutable_memory_calls());
   if (options_.memory) SamplesOfMemory(found, to);
   if (options_.device_samples) WriteDeviceSamples(found.device->samples, found.hull(), origin_, to);
@@ -497,6 +502,7 @@ void ReportWriter::RunSums(const std::deque<DeviceFigures>& devices, proto::Run&
   Causes(causes, *to.mutable_idle_causes());
   const KernelTable table = kernels.Finish();
   Kernels(table, to);
+  CountersOf(all, to);
   FindingsOf(MergeFindings(findings, table.total_ns), *to.mutable_kernel_findings());
   Copies(MergeCopies(copies), to);
   NcclOf(all, *to.mutable_nccl());

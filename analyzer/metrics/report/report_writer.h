@@ -49,6 +49,9 @@ class ReportWriter {
   // Kernels, copies and NCCL work: the same fields in a device and in the run.
   template <typename To>
   void Kernels(const KernelTable& table, To& to) const;
+  // Of the first device that tells something of a kernel.
+  template <typename To>
+  void CountersOf(const std::vector<const DeviceFigures*>& devices, To& to) const;
   void FindingsOf(const std::vector<KernelFinding>& findings,
                   google::protobuf::RepeatedPtrField<proto::KernelFinding>& to) const;
   template <typename To>

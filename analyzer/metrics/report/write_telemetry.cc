@@ -91,6 +91,32 @@ void WriteCounterSampling(const CounterSamples& from, proto::CounterSampling& to
   to.set_edges(from.clock.edges);
 }
 
+void WriteMeasuredUse(const DeviceCounters& from, TimeNs times_ns, std::optional<double> clock,
+                      proto::MeasuredUse& to) {
+  for (const CounterShare& mean : from.means) {
+    proto::MeasuredShare& one = *to.add_values();
+    one.set_name(std::string(InfoOf(mean.id).name));
+    one.set_share(mean.share);
+  }
+  if (times_ns > 0)
+    to.set_covered_share(static_cast<double>(from.covered_ns) / static_cast<double>(times_ns));
+  std::optional<double> tensor = from.mean(CounterId::kTensorActive);
+  if (!tensor) tensor = from.mean(CounterId::kTensorHmma);
+  if (tensor && clock) to.set_peak_share(*tensor / *clock);
+}
+
+void WriteKernelCounters(const KernelCounters& from, proto::KernelCounters& to) {
+  to.set_samples(from.samples);
+  to.set_exact(from.exact);
+  to.set_limiter(std::string(from.limiter()));
+  for (const CounterShare& value : from.values) {
+    proto::KernelCounter& one = *to.add_values();
+    one.set_name(std::string(InfoOf(value.id).name));
+    one.set_share(value.share);
+    one.set_error(value.error);
+  }
+}
+
 void WriteDeviceSamples(const DeviceSamples& from, Interval window, TimeNs origin,
                         proto::DeviceReport& to) {
   for (std::size_t i = 0; i < from.size(); ++i) {

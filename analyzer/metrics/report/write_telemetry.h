@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
+
+#include "analyzer/metrics/counters/kernel_counters.h"
 #include "analyzer/metrics/gpu/telemetry.h"
 #include "schemas/report.pb.h"
 
@@ -11,6 +14,13 @@ void WriteTelemetry(const Rank& rank, int ordinal, const Telemetry& from, proto:
 
 // That there are counters, and how good: of all of the recording.
 void WriteCounterSampling(const CounterSamples& from, proto::CounterSampling& to);
+
+// What they show over the judged steps, which take `times_ns`. `clock`: of the published rate, by
+// that of the busy GPU; empty: not known.
+void WriteMeasuredUse(const DeviceCounters& from, TimeNs times_ns, std::optional<double> clock,
+                      proto::MeasuredUse& to);
+// And of a kernel.
+void WriteKernelCounters(const KernelCounters& from, proto::KernelCounters& to);
 
 // Those in the window; times relative to `origin`.
 void WriteDeviceSamples(const DeviceSamples& from, Interval window, TimeNs origin,

@@ -61,6 +61,7 @@ void WriteDevice(TextReport& to, const proto::DeviceReport& device) {
   WritePeaks(to, device);
   if (device.has_telemetry()) WriteTelemetry(to, device.telemetry());
   if (device.has_counter_sampling()) WriteCounterSampling(to, device.counter_sampling());
+  if (device.has_measured_use()) WriteMeasuredUse(to, device.measured_use());
   WriteAllocator(to, device);
   WriteCaptureGaps(to, device);
   WriteIdleCauses(to, device.idle_causes(), device.partition().idle_ns(), device.source());

@@ -35,6 +35,18 @@ std::string WorkText(const proto::Kernel& kernel) {
   return text;
 }
 
+// "counters: tensor_active 63.9 % ± 1.2 %, dram_active 31.0 % ± 0.4 %; limited by tensor (7 samples
+// of its own)".
+std::string CountersText(const proto::KernelCounters& counters) {
+  std::string text;
+  for (const proto::KernelCounter& one : counters.values())
+    text += fmt::format("{}{} {} ± {}", text.empty() ? "counters: " : ", ", one.name(),
+                        Percent(one.share()), Percent(one.error()));
+  if (!counters.limiter().empty()) text += "; limited by " + counters.limiter();
+  return text + fmt::format(" ({}{})", Plural(counters.samples(), "sample"),
+                            counters.exact() ? " of its own" : ", by regression");
+}
+
 std::string ClassTitle(const std::string& name) {
   const std::optional<KernelClass> known = KernelClassFromName(name);
   return known == KernelClass::kOther || !known ? "other (unclassified)"
@@ -74,6 +86,7 @@ void WriteKernels(TextReport& to, const proto::KernelTotals& totals,
                      kNameColumn + 2);
     if (kernel.has_work())
       to.page.Sentence(WorkText(kernel) + FitText(kernel.shape()), kNameColumn + 2);
+    if (kernel.has_counters()) to.page.Sentence(CountersText(kernel.counters()), kNameColumn + 2);
   }
 }
 

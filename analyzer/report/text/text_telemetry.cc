@@ -94,6 +94,16 @@ void WriteCounterSampling(TextReport& to, const proto::CounterSampling& sampling
   to.page.Sentence(text);
 }
 
+void WriteMeasuredUse(TextReport& to, const proto::MeasuredUse& use) {
+  std::string text;
+  for (const proto::MeasuredShare& one : use.values())
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", one.name(), Percent(one.share()));
+  text += fmt::format(" ({} of the time has samples)", Percent(use.covered_share()));
+  if (use.has_peak_share())
+    text += fmt::format("; HFU by the tensor cores' counter: {}", Percent(use.peak_share()));
+  to.page.Sentence("measured: " + text);
+}
+
 void WriteTelemetry(TextReport& to, const proto::Telemetry& telemetry) {
   WriteClocks(to, telemetry);
   WriteThrottling(to, telemetry);

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// What sampled hardware counters show of each kernel, and of a device as a whole.
+//
+// A sample is the mean of the whole GPU over its time. Where one launch, alone, runs from its
+// beginning to its end, it is that of the kernel: with kExactSamples of them, their mean counts.
+// Else a sample is taken for the sum over the kernels in it of the share of its time that each had
+// times what the kernel shows while it runs (kernels that run at the same time share it): linear
+// least squares over all samples, which separates kernels as far as they stand in different
+// proportions. Errors are standard errors; one above kLargestError says nothing, and the figure is
+// left out. Copies are one more kernel, without a figure; an idle GPU shows 0.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "analyzer/model/intervals.h"
+#include "analyzer/model/run.h"
+#include "schemas/counters.h"
+
+namespace traceinject {
+
+inline constexpr std::int64_t kExactSamples = 3;
+inline constexpr double kLargestError = 0.1;
+
+// Of what the unit could do at most: 0 to 1.
+struct CounterShare {
+  CounterId id = CounterId::kCount;
+  double share = 0, error = 0;
+};
+
+// Of all launches of one name.
+struct KernelCounters {
+  std::uint32_t name = kNone;  // Rank::strings
+  std::int64_t samples = 0;    // with some of it; where exact, those that are its own
+  bool exact = false;
+  std::vector<CounterShare> values;  // by id
+
+  std::optional<double> share(CounterId id) const;
+  // "tensor", "memory", "fp32", "fp64": what is used most, if that is kLimiting or more; else
+  // "launch" where SMs stand empty for want of blocks, "latency" where they wait. Empty: the
+  // counters do not tell.
+  std::string_view limiter() const;
+};
+
+inline constexpr double kLimiting = 0.6;
+
+// Of samples inside the times. O(samples + operations log operations + names^3), with at most some
+// hundred names: those with most time.
+std::vector<KernelCounters> AttributeCounters(const Rank& rank, const Device& device,
+                                              const Intervals& times);
+
+struct DeviceCounters {
+  std::vector<CounterShare> means;  // over the time that has samples; without errors
+  TimeNs covered_ns = 0;            // of the times
+
+  std::optional<double> mean(CounterId id) const;
+};
+
+// O(samples).
+DeviceCounters MeanCounters(const Device& device, const Intervals& times);
+
+}  // namespace traceinject

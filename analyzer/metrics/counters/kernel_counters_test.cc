@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/metrics/counters/kernel_counters.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <random>
+#include <string>
+
+#include "analyzer/model/testing/rank_builder.h"
+
+namespace traceinject {
+namespace {
+
+constexpr TimeNs kPeriod = 1'000'000;
+
+// Kernels with what each shows while it runs, and samples of what they show together.
+class Sampled {
+ public:
+  Sampled() {
+    CounterSamples& counters = samples();
+    counters.source = CounterSource::kPmSampling;
+    counters.period_ns = kPeriod;
+    for (const CounterId id : {CounterId::kSmActive, CounterId::kTensorActive, CounterId::kDram})
+      counters.columns.push_back({id, {}});
+  }
+
+  void Shows(const std::string& name, double sm, double tensor, double dram) {
+    shown_[name] = {sm, tensor, dram};
+  }
+  void Run(TimeNs start, TimeNs end, const std::string& name) {
+    builder_.AddKernel(start, end, name);
+  }
+
+  // From 0 on. `noise`: standard deviation of a value.
+  void Sample(TimeNs until, double noise = 0) {
+    std::normal_distribution<double> off(0, noise);
+    const GpuOps& ops = builder_.rank().devices[0].ops;
+    for (TimeNs at = 0; at + kPeriod <= until; at += kPeriod) {
+      double values[3] = {};
+      for (std::size_t op = 0; op < ops.size(); ++op) {
+        const TimeNs inside = std::min(ops.end[op], at + kPeriod) - std::max(ops.start[op], at);
+        if (inside <= 0) continue;
+        const auto& shown = shown_.at(NameOf(op));
+        for (std::size_t i = 0; i < 3; ++i)
+          values[i] += shown[i] * static_cast<double>(inside) / kPeriod;
+      }
+      samples().start.push_back(at);
+      samples().end.push_back(at + kPeriod);
+      for (std::size_t i = 0; i < 3; ++i) {
+        const double permille = 1000 * (values[i] + (noise > 0 ? off(random_) : 0));
+        samples().columns[i].value.push_back(
+            static_cast<std::int32_t>(std::lround(std::max(0.0, permille))));
+      }
+    }
+  }
+
+  std::map<std::string, KernelCounters> Attribute(const Intervals& times) {
+    std::map<std::string, KernelCounters> by_name;
+    for (KernelCounters& one :
+         AttributeCounters(builder_.rank(), builder_.rank().devices[0], times))
+      by_name[std::string(builder_.rank().string(one.name))] = std::move(one);
+    return by_name;
+  }
+  CounterSamples& samples() { return builder_.rank().devices[0].counters; }
+  const Device& device() { return builder_.rank().devices[0]; }
+
+ private:
+  std::string NameOf(std::size_t op) {
+    const Rank& rank = builder_.rank();
+    return std::string(rank.string(rank.shapes[rank.devices[0].ops.detail[op]].name));
+  }
+
+  RankBuilder builder_;
+  std::map<std::string, std::array<double, 3>> shown_;
+  std::mt19937 random_{17};
+};
+
+TEST(KernelCountersTest, AKernelThatRunsAloneForSamplesIsExact) {
+  Sampled sampled;
+  sampled.Shows("gemm", 0.95, 0.8, 0.3);
+  sampled.Run(500'000, 8'400'000, "gemm");
+  sampled.Sample(10 * kPeriod);
+  const auto found = sampled.Attribute({{0, 10 * kPeriod}});
+  const KernelCounters& gemm = found.at("gemm");
+  EXPECT_TRUE(gemm.exact);
+  EXPECT_EQ(gemm.samples, 7) << "not the first, which it had half of, nor the last";
+  EXPECT_NEAR(*gemm.share(CounterId::kTensorActive), 0.8, 1e-9);
+  EXPECT_NEAR(*gemm.share(CounterId::kDram), 0.3, 1e-9);
+  EXPECT_EQ(gemm.limiter(), "tensor");
+}
+
+TEST(KernelCountersTest, AnUnsureClockTakesSamplesAtTheEdgesAway) {
+  Sampled sampled;
+  sampled.Shows("gemm", 0.95, 0.8, 0.3);
+  sampled.Run(1'000'000, 8'000'000, "gemm");
+  sampled.Sample(10 * kPeriod);
+  EXPECT_EQ(sampled.Attribute({{0, 10 * kPeriod}}).at("gemm").samples, 7);
+  sampled.samples().clock.uncertainty = 50'000;
+  EXPECT_EQ(sampled.Attribute({{0, 10 * kPeriod}}).at("gemm").samples, 5);
+}
+
+// 30 to 300 us each, so that no sample is of one alone.
+TEST(KernelCountersTest, ShortKernelsAreTakenApart) {
+  Sampled sampled;
+  sampled.Shows("gemm", 0.95, 0.8, 0.3);
+  sampled.Shows("norm", 0.9, 0, 0.85);
+  sampled.Shows("small", 0.2, 0, 0.1);
+  std::mt19937 random(3);
+  const char* const names[] = {"gemm", "norm", "small"};
+  TimeNs at = 0;
+  while (at < 400 * kPeriod) {
+    const TimeNs length = 30'000 + static_cast<TimeNs>(random() % 270'000);
+    sampled.Run(at, at + length, names[random() % 3]);
+    at += length + static_cast<TimeNs>(random() % 40'000);
+  }
+  sampled.Sample(400 * kPeriod, 0.02);
+  const auto found = sampled.Attribute({{0, 400 * kPeriod}});
+  ASSERT_EQ(found.size(), 3U);
+  for (const auto& [name, counters] : found) {
+    EXPECT_FALSE(counters.exact);
+    EXPECT_LT(counters.values[0].error, 0.02) << name;
+  }
+  EXPECT_NEAR(*found.at("gemm").share(CounterId::kTensorActive), 0.8, 0.03);
+  EXPECT_NEAR(*found.at("gemm").share(CounterId::kDram), 0.3, 0.03);
+  EXPECT_NEAR(*found.at("norm").share(CounterId::kTensorActive), 0, 0.03);
+  EXPECT_NEAR(*found.at("norm").share(CounterId::kDram), 0.85, 0.03);
+  EXPECT_NEAR(*found.at("small").share(CounterId::kSmActive), 0.2, 0.03);
+  EXPECT_EQ(found.at("norm").limiter(), "memory");
+  EXPECT_EQ(found.at("small").limiter(), "launch");
+}
+
+TEST(KernelCountersTest, OnlySamplesInsideTheTimesCount) {
+  Sampled sampled;
+  sampled.Shows("gemm", 0.95, 0.8, 0.3);
+  sampled.Shows("warm up", 0.5, 0.1, 0.1);
+  sampled.Run(0, 10'000'000, "warm up");
+  sampled.Run(10'000'000, 20'000'000, "gemm");
+  sampled.Sample(20 * kPeriod);
+  const auto found = sampled.Attribute({{10'000'000, 20'000'000}});
+  EXPECT_EQ(found.size(), 1U);
+  EXPECT_TRUE(found.contains("gemm"));
+}
+
+TEST(KernelCountersTest, WithoutSamplesThereIsNothing) {
+  Sampled sampled;
+  sampled.Shows("gemm", 1, 1, 1);
+  sampled.Run(0, 10'000'000, "gemm");
+  EXPECT_TRUE(sampled.Attribute({{0, 10'000'000}}).empty());
+}
+
+TEST(KernelCountersTest, ParallelKernelsShareASample) {
+  Sampled sampled;
+  sampled.Shows("a", 0.4, 0.4, 0.1);
+  sampled.Shows("b", 0.4, 0, 0.4);
+  sampled.Run(0, 10'000'000, "a");
+  sampled.Run(2'000'000, 12'000'000, "b");
+  sampled.Sample(12 * kPeriod);
+  const auto found = sampled.Attribute({{0, 12 * kPeriod}});
+  EXPECT_FALSE(found.contains("a") && found.at("a").exact) << "two samples of its own";
+}
+
+TEST(MeanCountersTest, OverTheTimesThatHaveSamples) {
+  Sampled sampled;
+  sampled.Shows("gemm", 0.9, 0.8, 0.2);
+  sampled.Run(0, 5'000'000, "gemm");
+  sampled.Sample(10 * kPeriod);
+  const DeviceCounters all = MeanCounters(sampled.device(), {{0, 20 * kPeriod}});
+  EXPECT_EQ(all.covered_ns, 10 * kPeriod);
+  EXPECT_NEAR(*all.mean(CounterId::kTensorActive), 0.4, 1e-9);
+  EXPECT_FALSE(all.mean(CounterId::kFp64));
+  const DeviceCounters part =
+      MeanCounters(sampled.device(), {{4'500'000, 5'500'000}, {9'000'000, 9'500'000}});
+  EXPECT_EQ(part.covered_ns, 1'500'000);
+  EXPECT_NEAR(*part.mean(CounterId::kTensorActive), 0.8 / 3, 1e-9);
+}
+
+}  // namespace
+}  // namespace traceinject
