@@ -99,9 +99,9 @@ void WriteAllocator(TextReport& to, const proto::DeviceReport& device);
 // text_telemetry.cc
 void WriteTelemetry(TextReport& to, const proto::Telemetry& telemetry);
 // That hardware counters were sampled, in one line.
+void WriteCounterSampling(TextReport& to, const proto::CounterSampling& sampling);
 // What they show over the judged steps.
 void WriteMeasuredUse(TextReport& to, const proto::MeasuredUse& use);
-void WriteCounterSampling(TextReport& to, const proto::CounterSampling& sampling);
 
 // text_nccl.cc
 void WriteNccl(TextReport& to, const proto::Nccl& nccl, std::size_t rows);
