@@ -131,7 +131,7 @@ void WriteKernel(const proto::KernelChange& kernel, const std::string& title, Te
   page.Line(fmt::format("  {:>11}  {:<8}  {}", SignedTime(kernel.step_ns().change_ns()),
                         kernel.state(), title));
   std::string text = fmt::format(
-      "{}: {} per step, before {}{}", kernel.kernel_class(),
+      "{}: {} per step, before {}{}", KernelClassText(kernel.kernel_class()),
       LengthOf(kernel.has_mean_after_ns(), kernel.mean_after_ns(), kernel.count_after()),
       LengthOf(kernel.has_mean_before_ns(), kernel.mean_before_ns(), kernel.count_before()),
       ShapeOf(kernel));

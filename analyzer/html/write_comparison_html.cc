@@ -106,7 +106,7 @@ constexpr ColumnOf<KernelChange> kKernelColumns[] = {
      [](const KernelChange& k) { return Cell(k.count_before()); }},
     {{"count_after", "after", Unit::kNumber, Shown::kAlways, "launches per step"},
      [](const KernelChange& k) { return Cell(k.count_after()); }},
-    {{"kernel_class", "class", Unit::kText, Shown::kIfItFits, "by its name"},
+    {{"kernel_class", "class", Unit::kKernelClass, Shown::kIfItFits, "by its name"},
      [](const KernelChange& k) { return TextIfAny(k.kernel_class()); }},
     {{"adjusted_p", "p", Unit::kNumber, Shown::kIfItFits,
       "probability that noise causes such a change, adjusted for all compared kernels"},

@@ -210,6 +210,8 @@ TEST(WriteHtmlTest, FlamesTellTheFrameItsTimeAndWhatTheGpuDid) {
   EXPECT_NE(tips[1].find(" ms per step, 100.0 %. GPU meanwhile: "), std::string::npos) << tips[1];
   EXPECT_NE(tips[1].find("idle: data wait "), std::string::npos) << tips[1];
   EXPECT_NE(tips[2].find("Image.py:7 (library). "), std::string::npos) << tips[2];
+  EXPECT_EQ(read.text.find("/lib/python3/dist-packages/PIL/Image.py"), std::string::npos)
+      << "the GPU waited for the line that called it";
   EXPECT_EQ(Read(PageOf(SlowLoader())).text.find("Where in the program"), std::string::npos)
       << "nothing without stacks";
 }

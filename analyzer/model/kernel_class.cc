@@ -129,7 +129,7 @@ constexpr std::array<ClassText, 22> kClassTexts = {{
     {"norm", "normalization"},
     {"softmax_loss", "softmax, loss"},
     {"optimizer", "optimizer"},
-    {"quant", "quantise, scale"},
+    {"quant", "quantize, scale"},
     {"rope", "rotary embedding"},
     {"reduce", "reduction"},
     {"sort_topk", "sort, top-k"},

@@ -136,6 +136,17 @@ std::string FlameNote(const proto::DeviceReport& device) {
   return text;
 }
 
+// Without those that the GPU neither waited for nor got work from: these are in the flame.
+Table LinesOfGpu(const proto::Report& report) {
+  Table lines = CodeLineTable(report);
+  const auto idle = FindColumn(lines.columns, "idle_ns"),
+             kernels = FindColumn(lines.columns, "kernel_ns");
+  std::erase_if(lines.rows, [&](const std::vector<Cell>& row) {
+    return row[*idle] == Cell(std::int64_t{0}) && row[*kernels] == Cell(std::int64_t{0});
+  });
+  return lines;
+}
+
 bool HasCode(const HtmlReport& to) {
   const proto::DeviceReport* device = JudgedDevice(to.report);
   return device != nullptr && device->host_flames_size() > 0;
@@ -151,7 +162,7 @@ void WriteCode(const HtmlReport& to) {
   to.out.Leaf("p", FlameNote(device), {{"class", "note"}});
   to.out.Leaf("h3", "Lines that the GPU waited for");
   WriteHtmlTable(
-      to.out, CodeLineTable(to.report),
+      to.out, LinesOfGpu(to.report),
       {.caption = "Lines by the idle time of the GPU, over the steps that the verdict judges",
        .rows = kCodeRows,
        .where_all = "analyze code shows all",

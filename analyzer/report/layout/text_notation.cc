@@ -5,6 +5,9 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
+
+#include "analyzer/model/kernel_class.h"
 
 namespace traceinject {
 namespace {
@@ -34,6 +37,11 @@ std::string SourceLabel(const proto::Report& report, int index) {
       [&](const proto::Source& each) { return each.has_rank() && each.rank() == source.rank(); });
   return of_that_rank > 1 ? fmt::format("rank {} pid {}", source.rank(), source.pid())
                           : fmt::format("rank {}", source.rank());
+}
+
+std::string KernelClassText(const std::string& name) {
+  const std::optional<KernelClass> known = KernelClassFromName(name);
+  return known ? std::string(KernelClassTitle(*known)) : name;
 }
 
 std::string DimsText(const google::protobuf::RepeatedField<std::int32_t>& dims) {

@@ -25,6 +25,8 @@ std::string GpuNames(const proto::Report& report);
 const char* HealthGradeText(proto::Health::Grade grade);
 // "not given: rank 3: steps, because ..."
 std::string WithheldText(const proto::Report& report, const proto::Withheld& withheld);
+// "matrix multiply" of "gemm"; a class that a later version named as it is.
+std::string KernelClassText(const std::string& name);
 // "512x4" of 512 x 4 x 1.
 std::string DimsText(const google::protobuf::RepeatedField<std::int32_t>& dims);
 // "64 KiB+ *": from the lower end of the row's sizes on; the star: bound by latency.

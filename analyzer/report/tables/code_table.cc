@@ -17,7 +17,7 @@ constexpr ColumnOf<CodeTableRow> kIdleLow = {
     {"idle_low_ns", "at least", Unit::kTime, Shown::kOnRequest, "lower end of its 95 % interval"},
     [](const CodeTableRow& at) { return Cell(at.row.idle_low_ns()); }};
 constexpr ColumnOf<CodeTableRow> kIdleHigh = {
-    {"idle_high_ns", "at most", Unit::kTime, Shown::kOnRequest, "upper end"},
+    {"idle_high_ns", "at most", Unit::kTime, Shown::kOnRequest, "upper end of its 95 % interval"},
     [](const CodeTableRow& at) { return Cell(at.row.idle_high_ns()); }};
 constexpr ColumnOf<CodeTableRow> kCause = {
     {"cause", "cause", Unit::kText, Shown::kIfItFits, "main cause of that idle time"},
@@ -47,7 +47,7 @@ constexpr ColumnOf<CodeTableRow> kKernelsLow = {
     {"kernel_low_ns", "at least", Unit::kTime, Shown::kOnRequest, "lower end of its 95 % interval"},
     [](const CodeTableRow& at) { return Cell(at.row.kernel_low_ns()); }};
 constexpr ColumnOf<CodeTableRow> kKernelsHigh = {
-    {"kernel_high_ns", "at most", Unit::kTime, Shown::kOnRequest, "upper end"},
+    {"kernel_high_ns", "at most", Unit::kTime, Shown::kOnRequest, "upper end of its 95 % interval"},
     [](const CodeTableRow& at) { return Cell(at.row.kernel_high_ns()); }};
 constexpr ColumnOf<CodeTableRow> kSamples = {
     {"samples", "samples", Unit::kCount, Shown::kOnRequest, "stacks that were seen at it"},

@@ -41,7 +41,7 @@ constexpr ColumnOf<NcclRow> kCommColumns[] = {
      }},
     {{"algorithm", "algorithm", Unit::kText, Shown::kIfItFits, "from NCCL's profiler interface"},
      [](const NcclRow& row) { return CellIf(row.has_algorithm(), row.algorithm()); }},
-    {{"protocol", "protocol", Unit::kText, Shown::kIfItFits, "likewise"},
+    {{"protocol", "protocol", Unit::kText, Shown::kIfItFits, "from NCCL's profiler interface"},
      [](const NcclRow& row) { return CellIf(row.has_protocol(), row.protocol()); }},
     {{"algbw_gb_per_s", "algbw", Unit::kGbPerS, Shown::kIfItFits, "bytes / kernel_ns"},
      [](const NcclRow& row) { return CellIf(row.has_algbw_gb_per_s(), row.algbw_gb_per_s()); }},

@@ -55,7 +55,8 @@ constexpr ColumnOf<SampleRow> kSampleColumns[] = {
      [](const SampleRow& row) {
        return CellIf(row.sample.has_peak_allocated_bytes(), row.sample.peak_allocated_bytes());
      }},
-    {{"peak_reserved_bytes", "peak reserved", Unit::kBytes, Shown::kIfItFits, "likewise"},
+    {{"peak_reserved_bytes", "peak reserved", Unit::kBytes, Shown::kIfItFits,
+      "PyTorch: peak since the program started or reset it"},
      [](const SampleRow& row) {
        return CellIf(row.sample.has_peak_reserved_bytes(), row.sample.peak_reserved_bytes());
      }},

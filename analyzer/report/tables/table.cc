@@ -10,6 +10,7 @@
 #include "analyzer/common/text.h"
 #include "analyzer/common/units.h"
 #include "analyzer/report/layout/kernel_names.h"
+#include "analyzer/report/layout/text_notation.h"
 
 namespace traceinject {
 namespace {
@@ -253,8 +254,9 @@ std::vector<std::string> WriteTable(const Table& table, const TableTextOptions& 
 
 std::string CellText(const Cell& cell, Unit unit) {
   if (std::holds_alternative<std::monostate>(cell)) return "-";
-  if (const auto* text = std::get_if<std::string>(&cell)) return *text;
-  return NumberText(cell, unit);
+  const auto* text = std::get_if<std::string>(&cell);
+  if (text == nullptr) return NumberText(cell, unit);
+  return unit == Unit::kKernelClass ? KernelClassText(*text) : *text;
 }
 
 bool IsShown(const Table& table, std::size_t column, const TableTextOptions& options) {

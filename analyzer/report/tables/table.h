@@ -23,12 +23,13 @@ using Cell = std::variant<std::monostate, std::int64_t, double, std::string>;
 // What a column holds: says how text shows it and which end comes first when it is sorted.
 enum class Unit : std::uint8_t {
   kText,
-  kName,        // likewise, shortened to the room there is, and last in the text; one in a table
-  kKernelName,  // likewise, shortened as kernel names are
-  kShortText,   // shortened before a column beside it is left out
-  kOrdinal,     // a number that counts nothing: of a rank, a step, a thread
-  kMoment,      // ns after the first GPU operation; text shows seconds as --from takes them
-  kTime,        // ns
+  kName,         // likewise, shortened to the room there is, and last in the text; one in a table
+  kKernelName,   // likewise, shortened as kernel names are
+  kShortText,    // shortened before a column beside it is left out
+  kKernelClass,  // by its name, of which text shows the title
+  kOrdinal,      // a number that counts nothing: of a rank, a step, a thread
+  kMoment,       // ns after the first GPU operation; text shows seconds as --from takes them
+  kTime,         // ns
   kCount,
   kBytes,
   kShare,   // 0 to 1
@@ -51,7 +52,10 @@ struct TableColumn {
   Shown shown = Shown::kIfItFits;
   std::string_view help;
 
-  bool is_text() const { return unit == Unit::kText || unit == Unit::kShortText || is_name(); }
+  bool is_text() const {
+    return unit == Unit::kText || unit == Unit::kShortText || unit == Unit::kKernelClass ||
+           is_name();
+  }
   // May be shortened to fit, and stands last.
   bool is_name() const { return unit == Unit::kName || unit == Unit::kKernelName; }
   bool operator==(const TableColumn&) const = default;

@@ -44,6 +44,11 @@ std::vector<std::string> Names(const Table& table) {
 
 using Words = std::vector<std::string>;
 
+TEST(TableTest, ClassesOfKernelsHaveTitlesInText) {
+  EXPECT_EQ(CellText(Cell("gemm"), Unit::kKernelClass), "matrix multiply");
+  EXPECT_EQ(CellText(Cell("of a later version"), Unit::kKernelClass), "of a later version");
+}
+
 TEST(TableTest, AmountsSortLargestFirstAndTheUnknownLast) {
   Table table = Fruits();
   SortTable(table, *FindColumn(table.columns, "eaten_ns"), false);

@@ -105,8 +105,8 @@ std::string WriteHangText(const proto::Report& report, const TextOptions& option
                       ? "No process hangs at its end."
                       : "No process hangs at its end: this is where they were when last looked at.",
                   0);
-  page.Heading(full ? "Where all threads stood at last"
-                    : "Where the main threads stood at last (all: --full-stacks)");
+  page.Heading(full ? "Where all threads were last seen"
+                    : "Where the main threads were last seen (all: --full-stacks)");
   if (report.last_stacks().empty())
     page.Sentence("no Python stacks were recorded (TRACEINJECT_STACKS_HZ; analyze info says why)");
   for (const StacksOfOnePlace& group : GroupsOf(report, !full)) {

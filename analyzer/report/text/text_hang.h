@@ -8,7 +8,7 @@
 
 namespace traceinject {
 
-// Where the threads of each process stood at last, those of equal stacks together: of each process
+// Where the threads of each process were last seen, those of equal stacks together: of each process
 // its main thread, of that the program's own code; or `full`, all threads with all frames. Then
 // what stalled. The message has last_stacks.
 std::string WriteHangText(const proto::Report& report, const TextOptions& options, bool full);

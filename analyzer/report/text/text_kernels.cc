@@ -2,10 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
 
 #include "analyzer/common/units.h"
-#include "analyzer/model/kernel_class.h"
 #include "analyzer/report/layout/kernel_names.h"
 #include "analyzer/report/layout/text_notation.h"
 #include "analyzer/report/text/text_sections.h"
@@ -47,12 +45,6 @@ std::string CountersText(const proto::KernelCounters& counters) {
                             counters.exact() ? " of its own" : ", by regression");
 }
 
-std::string ClassTitle(const std::string& name) {
-  const std::optional<KernelClass> known = KernelClassFromName(name);
-  return known == KernelClass::kOther || !known ? "other (unclassified)"
-                                                : std::string(KernelClassTitle(*known));
-}
-
 // "1.00 waves, occupancy 18.8 %".
 std::string FitText(const proto::LaunchShape& shape) {
   if (!shape.has_waves()) return "";
@@ -79,11 +71,12 @@ void WriteKernels(TextReport& to, const proto::KernelTotals& totals,
     const proto::Kernel& kernel = kernels[static_cast<int>(i)];
     to.page.Line(fmt::format("{:>8}  {:>9}  {}", Percent(kernel.share()),
                              FormatTime(kernel.total_ns()), names[i]));
-    to.page.Sentence(fmt::format("{}: {} x {} ({} to {}), {}", ClassTitle(kernel.kernel_class()),
-                                 FormatCount(kernel.count()), Rounded(kernel.mean_ns()),
-                                 FormatTime(kernel.min_ns()), FormatTime(kernel.max_ns()),
-                                 ShapeText(kernel.shape())),
-                     kNameColumn + 2);
+    to.page.Sentence(
+        fmt::format("{}: {} x {} ({} to {}), {}", KernelClassText(kernel.kernel_class()),
+                    FormatCount(kernel.count()), Rounded(kernel.mean_ns()),
+                    FormatTime(kernel.min_ns()), FormatTime(kernel.max_ns()),
+                    ShapeText(kernel.shape())),
+        kNameColumn + 2);
     if (kernel.has_work())
       to.page.Sentence(WorkText(kernel) + FitText(kernel.shape()), kNameColumn + 2);
     if (kernel.has_counters()) to.page.Sentence(CountersText(kernel.counters()), kNameColumn + 2);
@@ -117,7 +110,7 @@ void WriteKernelClasses(TextReport& to, const Repeated<proto::KernelClass>& clas
   TextRows rows = {{"class", "share", "time", "count"}};
   for (const proto::KernelClass& one : classes) {
     if (one.share() < kLeastShown) continue;
-    rows.push_back({ClassTitle(one.name()), Percent(one.share()), FormatTime(one.total_ns()),
+    rows.push_back({KernelClassText(one.name()), Percent(one.share()), FormatTime(one.total_ns()),
                     FormatCount(one.count())});
   }
   to.page.Table(rows, 1, 3);

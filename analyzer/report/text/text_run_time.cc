@@ -33,7 +33,7 @@ void WriteRunTime(TextReport& to, const proto::DeviceSteps& steps) {
     rows.push_back({use.name(), FormatShare(use.ns(), time.recorded_ns()), FormatTime(use.ns()),
                     use.steps() > 0 ? FormatCount(use.steps()) : ""});
   }
-  to.page.Table(rows, 1, 2);
+  to.page.Table(rows, 1, 3);
   if (const std::string waits = HostWaits(time); !waits.empty())
     to.page.Sentence("host wait: " + waits);
 }
