@@ -3,6 +3,7 @@
 // to give it a color.
 #pragma once
 
+#include <bitset>
 #include <cstdint>
 #include <string_view>
 
@@ -33,6 +34,9 @@ enum class Ink : std::uint8_t {
   kOwnCode = 96,       // and the 3 after it: Python code of the program, told apart by its function
   kLibraryCode = 100,  // and the one after it: of installed packages and the standard library
 };
+// By the value of the ink.
+using InkSet = std::bitset<256>;
+
 inline constexpr unsigned kNvtxInks = 8, kOwnCodeInks = 4, kLibraryCodeInks = 2;
 
 // What the GPU was busy with, coarsely. In the order in which a moment with several of them is

@@ -168,6 +168,7 @@ void Lane::BuildBlocks() {
       block.longest = static_cast<std::uint32_t>(event);
     }
     next.busy_before += Duration(event);
+    inks_.set(static_cast<std::size_t>(ink(event)));
     const Category category = CategoryOf(ink(event));
     if (category != Category::kHost) {
       next.mix_before[static_cast<std::size_t>(category)] += Duration(event);

@@ -94,6 +94,8 @@ class Lane {
   TimeNs end(std::size_t event) const { return events_.end(event); }
   std::uint32_t source(std::size_t event) const { return events_.source(event); }
   Ink ink(std::size_t event) const { return events_.ink(event); }
+  // Those of its events.
+  const InkSet& inks() const { return inks_; }
 
   // Busy time inside [start_ns, end_ns). O(log n).
   TimeNs Busy(TimeNs start_ns, TimeNs end_ns) const;
@@ -153,6 +155,7 @@ class Lane {
   void AddPart(TimeNs start_ns, TimeNs end_ns, std::vector<LaneSpan>& spans) const;
 
   LaneEvents events_;
+  InkSet inks_;
   TimeNs origin_ = 0;          // where cells begin: the first event's start
   std::vector<Block> blocks_;  // and one past the last, for the sums
   std::vector<Level> levels_;  // finest first

@@ -33,10 +33,11 @@ def wait_for(what, condition):
 
 
 class Window:
-    def __init__(self, traceview, folder, display):
-        self.environment = dict(os.environ, DISPLAY=display, LIBGL_ALWAYS_SOFTWARE="1")
+    def __init__(self, traceview, folder, display, is_named=True):
+        state = os.path.join(os.path.dirname(folder), "state")
+        self.environment = dict(os.environ, DISPLAY=display, LIBGL_ALWAYS_SOFTWARE="1", XDG_STATE_HOME=state)
         wait_for("the display", lambda: self.xdotool("getmouselocation"))
-        self.process = subprocess.Popen([traceview, folder], env=self.environment)
+        self.process = subprocess.Popen([traceview] + ([folder] if is_named else []), env=self.environment)
         self.sidecar = os.path.join(folder, "run.rank00000.db.zst.marks.json")
         self.id = wait_for("a window", self.find)
         self.xdotool("windowfocus", self.id)
@@ -139,6 +140,18 @@ def check_drop(window, other):
     wait_for("the dropped recording", lambda: find_ruler(window))
 
 
+def check_start(window, folder):
+    """A window without a recording takes a path; Tab completes it."""
+    time.sleep(1)
+    window.xdotool("type", "--delay", "50", folder[:-1])
+    window.key("Tab")
+    time.sleep(1)  # the folder has been read
+    window.key("Return")
+    wait_for("the chosen recording", lambda: find_ruler(window))
+    with open(os.path.join(window.environment["XDG_STATE_HOME"], "traceview", "recent"), encoding="utf-8") as file:
+        assert file.readline().rstrip("/\n") == folder, "it is not among the recent ones"
+
+
 def find_ruler(window):
     """The first height at which M sets a mark, once the recording is there: on the ruler, where no event's edge is near."""
     for y in range(30, 150, 6):
@@ -178,6 +191,12 @@ def main():
             code = window.close()
             assert code == 0, f"traceview ended with {code}"
             assert sorted(os.listdir(copy)) == sorted(os.listdir(recording) + [os.path.basename(window.sidecar)])
+            third = os.path.join(folder, "third")
+            shutil.copytree(recording, third)
+            window = Window(traceview, third, f":{number}", is_named=False)
+            check_start(window, third)
+            code = window.close()
+            assert code == 0, f"traceview ended with {code}"
     finally:
         if window is not None and window.process.poll() is None:
             window.process.kill()

@@ -13,6 +13,7 @@
 #include "viewer/app/without_window.h"
 #include "viewer/core/load/check_run.h"
 #include "viewer/core/load/generated_run.h"
+#include "viewer/core/session/recent_files.h"
 #include "viewer/options/exit_code.h"
 #include "viewer/platform/window.h"
 
@@ -44,10 +45,17 @@ int Bench(const ViewerOptions& options) {
 }
 
 int OpenWindow(const ViewerOptions& options) {
+  if (options.paths.empty() && !HasDisplay()) {
+    const UsageText usage = NoRecordingGiven();
+    std::fputs(usage.text.c_str(), stderr);
+    return usage.exit_code;
+  }
   // Looked for now, so that a misspelt name is told at once and without a display.
-  const Result<RunPaths> found = ResolveRunPaths(options.paths);
-  if (!found.ok()) return Fail(found.error());
-  WindowSession session(options);
+  if (!options.paths.empty()) {
+    const Result<RunPaths> found = ResolveRunPaths(options.paths);
+    if (!found.ok()) return Fail(found.error());
+  }
+  WindowSession session(options, RecentFilesPath());
   const Status window = RunWindow(session, options.scale);
   return window.ok() ? kExitOk : Fail(window.error());
 }

@@ -147,14 +147,36 @@ TEST(Traceview, HelpTeachesAndSucceeds) {
   }
 }
 
+// With a display the window would ask for one.
+TEST(Traceview, WithoutARecordingAndADisplayIsBadUsage) {
+  const Outcome outcome = RunTraceview("");
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_NE(outcome.output.find("no recording given"), std::string::npos) << outcome.output;
+}
+
 TEST(Traceview, BadUsageIsTwo) {
-  for (const char* arguments :
-       {"", "run.db --nosuch", "run.db --size 12", "run.db --size 1600x900x2",
-        "run.db --size 0x900", "run.db --theme blue", "run.db --scale 9", "run.db --scale big",
-        "run.db --from soon", "run.db --from 2s --to 1s", "run.db --bench-frames 0",
-        "--bench-events 100", "run.db --bench-events 9 --bench-frames 9",
-        "run.db --check --screenshot a.png", "run.db --check --follow", "run.db --view 1s",
-        "run.db --view 2s..1s", "run.db --view a..b", "run.db --script a --check"}) {
+  for (const char* arguments : {"",
+                                "run.db --nosuch",
+                                "run.db --size 12",
+                                "run.db --size 1600x900x2",
+                                "run.db --size 0x900",
+                                "run.db --theme blue",
+                                "run.db --scale 9",
+                                "run.db --scale big",
+                                "run.db --from soon",
+                                "run.db --from 2s --to 1s",
+                                "run.db --bench-frames 0",
+                                "--bench-events 100",
+                                "run.db --bench-events 9 --bench-frames 9",
+                                "run.db --check --screenshot a.png",
+                                "run.db --check --follow",
+                                "run.db --view 1s",
+                                "run.db --view 2s..1s",
+                                "run.db --view a..b",
+                                "run.db --script a --check",
+                                "--check",
+                                "--bench-frames 9",
+                                "--dump-state -"}) {
     const Outcome outcome = RunTraceview(arguments);
     EXPECT_EQ(outcome.exit_code, 2) << arguments;
     EXPECT_NE(outcome.output.find("traceview --help"), std::string::npos) << outcome.output;

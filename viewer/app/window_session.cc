@@ -10,14 +10,19 @@ namespace traceinject {
 namespace {
 
 std::string TitleFor(const std::vector<std::string>& paths) {
-  return "traceview " + Printable(NamesOf(paths));
+  return paths.empty() ? "traceview" : "traceview " + Printable(NamesOf(paths));
 }
 
 }  // namespace
 
-WindowSession::WindowSession(const ViewerOptions& options)
-    : options_(options), ui_(NamesOf(options.paths)), title_(TitleFor(options.paths)) {
+WindowSession::WindowSession(const ViewerOptions& options, const std::string& recent_path)
+    : options_(options),
+      ui_(NamesOf(options.paths)),
+      recent_(recent_path),
+      title_(TitleFor(options.paths)) {
   ui_.SetLook({.theme = options.theme});
+  ui_.SetRecent(recent_.paths());
+  if (options.paths.empty()) return;
   BackgroundLoad::Options how;
   how.follow = options.follow;
   // The beginning of the recording is not what was asked for.
@@ -38,7 +43,13 @@ void WindowSession::Open(const std::vector<std::string>& paths,
   load_ = std::make_unique<BackgroundLoad>(paths, options);
 }
 
+void WindowSession::OpenOther(const std::vector<std::string>& paths) {
+  options_.from_ns = options_.to_ns = std::nullopt;
+  Open(paths, {.follow = options_.follow});
+}
+
 void WindowSession::TakeNews() {
+  if (!load_) return;
   std::optional<LoadResult> news = load_->Take();
   if (!news) return;
   if (!news->ok()) {
@@ -54,21 +65,24 @@ void WindowSession::TakeNews() {
   } else {
     ui_.SetLoaded(std::move(run), options_.from_ns, options_.to_ns);
     title_ = TitleFor(opened_);
+    if (opened_.size() == 1) recent_.Add(opened_.front());
+    ui_.SetRecent(recent_.paths());
   }
   shown_ = true;
 }
 
 WindowNext WindowSession::Frame(const WindowFrame& frame) {
-  if (!frame.dropped.empty()) {
-    options_.from_ns = options_.to_ns = std::nullopt;
-    Open(frame.dropped, {.follow = options_.follow});
-  }
+  if (!frame.dropped.empty()) OpenOther(frame.dropped);
   std::erase_if(ending_, [](const auto& load) { return load->done(); });
   TakeNews();
-  const bool reading = load_->reading();
+  const bool reading = load_ && load_->reading();
   ui_.SetProgress(reading ? std::optional(load_->progress()) : std::nullopt);
   ui_.Frame(frame.keys);
-  if (ui_.workspace() != nullptr && ui_.workspace()->wants_quit()) return WindowNext::kClose;
+  if (ui_.wants_quit()) return WindowNext::kClose;
+  if (const std::string chosen = ui_.TakeChosen(); !chosen.empty()) {
+    OpenOther({chosen});
+    return WindowNext::kKeepDrawing;
+  }
   // What is followed comes by itself: the window looks for it once a second.
   return reading || ui_.busy() ? WindowNext::kKeepDrawing : WindowNext::kWaitForInput;
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "viewer/core/load/background_load.h"
+#include "viewer/core/session/recent_files.h"
 #include "viewer/options/options.h"
 #include "viewer/platform/window.h"
 #include "viewer/ui/viewer_ui.h"
@@ -16,8 +17,9 @@ namespace traceinject {
 
 class WindowSession : public WindowContent {
  public:
-  // Begins to read.
-  explicit WindowSession(const ViewerOptions& options);
+  // Begins to read; without a recording in the options the user is asked for one. `recent_path`:
+  // of the file with those that were opened last; empty: none is kept.
+  explicit WindowSession(const ViewerOptions& options, const std::string& recent_path = "");
 
   // Between ImGui::NewFrame and ImGui::Render. Never waits.
   WindowNext Frame(const WindowFrame& frame) override;
@@ -31,13 +33,15 @@ class WindowSession : public WindowContent {
  private:
   void Open(const std::vector<std::string>& paths, const BackgroundLoad::Options& options);
   void TakeNews();
+  void OpenOther(const std::vector<std::string>& paths);
 
   ViewerOptions options_;
   ViewerUi ui_;
+  RecentFiles recent_;
   std::vector<std::string> opened_;  // what load_ reads
   std::string problem_, title_;
-  bool shown_ = false;  // some of what load_ reads is on the screen
-  std::unique_ptr<BackgroundLoad> load_;
+  bool shown_ = false;                    // some of what load_ reads is on the screen
+  std::unique_ptr<BackgroundLoad> load_;  // null until there is something to read
   // Were told to stop and have not yet: waiting for them would stop the window.
   std::vector<std::unique_ptr<BackgroundLoad>> ending_;
 };

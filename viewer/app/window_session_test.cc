@@ -139,5 +139,40 @@ TEST_F(WindowSessionTest, AnythingMayBeDroppedWhileReading) {
   EXPECT_EQ(session_->problem(), "");
 }
 
+TEST_F(WindowSessionTest, WithoutARecordingOneIsAskedFor) {
+  session_.emplace(ViewerOptions(), folder_ / "recent");
+  EXPECT_EQ(session_->title(), "traceview");
+  EXPECT_EQ(Frame(), WindowNext::kKeepDrawing) << "it reads the folder";
+  FramesUntil([this] { return Frame() == WindowNext::kWaitForInput; });
+  EXPECT_FALSE(IsShown());
+  ImGui::GetIO().AddInputCharactersUTF8(run_.c_str());
+  FramesUntil([this] { return session_->ui().open_dialog().text() == run_; });
+  Frame({.keys = {Key::kEnter}, .dropped = {}});
+  FramesUntil([this] { return IsShown(); });
+  EXPECT_EQ(session_->title(), "traceview " + run_);
+  session_.reset();
+  EXPECT_EQ(RecentFiles(folder_ / "recent").paths(), std::vector<std::string>{run_});
+}
+
+TEST_F(WindowSessionTest, WhatCannotBeOpenedIsSaidAndTheNextOneIsAskedFor) {
+  ViewerOptions options;
+  options.paths = {folder_ / "missing.db"};
+  session_.emplace(options, folder_ / "recent");
+  FramesUntil([this] { return !session_->problem().empty(); });
+  Frame();
+  Frame();
+  const std::optional<Box> close = session_->ui().controls().Find("problem: close");
+  ASSERT_TRUE(close.has_value());
+  ImGuiIO& io = ImGui::GetIO();
+  io.MousePos = {(close->left + close->right) / 2, (close->top + close->bottom) / 2};
+  for (const bool down : {false, true, false}) {
+    io.MouseDown[0] = down;
+    Frame();
+  }
+  Frame();
+  EXPECT_TRUE(session_->ui().controls().Find("open: path").has_value());
+  EXPECT_TRUE(RecentFiles(folder_ / "recent").paths().empty());
+}
+
 }  // namespace
 }  // namespace traceinject

@@ -81,10 +81,14 @@ Result<std::vector<ScriptStep>> StepsOf(const ViewerOptions& options) {
 Status RunWithoutWindow(const ViewerOptions& options) {
   const Result<std::vector<ScriptStep>> steps = StepsOf(options);
   if (!steps.ok()) return Error{steps.error()};
-  LoadResult loaded = LoadWithRows(options.paths, {});
-  if (!loaded.ok()) return Error{loaded.error()};
-  for (const std::string& note : loaded.value()->run.notes) {
-    std::fprintf(stderr, "traceview: %s\n", note.c_str());
+  std::unique_ptr<const LoadedRun> run;  // null: nothing is open at first
+  if (!options.paths.empty()) {
+    LoadResult loaded = LoadWithRows(options.paths, {});
+    if (!loaded.ok()) return Error{loaded.error()};
+    run = std::move(loaded).value();
+    for (const std::string& note : run->run.notes) {
+      std::fprintf(stderr, "traceview: %s\n", note.c_str());
+    }
   }
   const bool pictures =
       std::any_of(steps.value().begin(), steps.value().end(),
@@ -93,7 +97,7 @@ Status RunWithoutWindow(const ViewerOptions& options) {
   if (!stage.ok()) return Error{stage.error()};
   ViewerUi ui(NamesOf(options.paths));
   ui.SetLook({.theme = options.theme});
-  ui.SetLoaded(std::move(loaded).value(), options.from_ns, options.to_ns);
+  if (run) ui.SetLoaded(std::move(run), options.from_ns, options.to_ns);
   Status played = PlayScript(steps.value(), ui, stage.value().For(ui));
   if (played.ok() || options.script.empty()) return played;
   return Error{options.script + ": " + played.error()};

@@ -21,6 +21,7 @@ constexpr std::uint64_t kMaxEvents = 1'000'000'000;
 
 constexpr const char* kDescription =
     "Shows a recording on a timeline: what each GPU stream and each host thread did, and when.\n\n"
+    "  traceview                              choose a recording in the window\n"
     "  traceview run.db                       open it (also run.db.zst, a folder, several files)\n"
     "  traceview run.db --from 2s --to 2.1s   the same, zoomed in\n"
     "  traceview run.db --screenshot a.png    a picture; needs no display\n"
@@ -67,18 +68,24 @@ std::string ParseMoment(const std::string& text, std::optional<TimeNs>& moment) 
   return "";
 }
 
+constexpr const char* kNoRecording =
+    "no recording given: name one, as in traceview run.db (the files of all ranks are found), or a "
+    "folder of recordings; analyze record makes one";
+
+UsageText UsageError(std::string_view message) {
+  return {fmt::format("traceview: {}\nTry: traceview --help\n", message), kExitUsage};
+}
+
 // Throws what CLI11 reports as bad usage.
 void CheckTogether(const ViewerOptions& options) {
   if (options.bench_events != 0 && options.bench_frames == 0) {
     throw CLI::ValidationError("--bench-events needs --bench-frames");
   }
-  if (options.paths.empty() == (options.bench_events == 0)) {
-    throw CLI::ValidationError(
-        options.paths.empty()
-            ? "no recording given: name one, as in traceview run.db (the files of all ranks are "
-              "found), or a folder of recordings; analyze record makes one"
-            : "--bench-events generates a run and takes no recording");
-  }
+  if (options.bench_events != 0 && !options.paths.empty())
+    throw CLI::ValidationError("--bench-events generates a run and takes no recording");
+  const bool needs_recording = options.check || !options.dump_state.empty() ||
+                               (options.bench_frames != 0 && options.bench_events == 0);
+  if (needs_recording && options.paths.empty()) throw CLI::ValidationError(kNoRecording);
   const bool plays =
       !options.screenshot.empty() || !options.script.empty() || !options.dump_state.empty();
   const int modes = (plays ? 1 : 0) + (options.check ? 1 : 0) + (options.bench_frames ? 1 : 0);
@@ -126,6 +133,8 @@ std::string ScriptHelp() {
 }
 
 }  // namespace
+
+UsageText NoRecordingGiven() { return UsageError(kNoRecording); }
 
 void AddViewerOptions(CLI::App& app, ViewerOptions& options) {
   app.name("traceview");
@@ -208,8 +217,7 @@ std::variant<ViewerOptions, UsageText> ParseOptions(std::vector<std::string> arg
   } catch (const CLI::CallForVersion& version) {
     return UsageText{std::string(version.what()) + "\n", kExitOk};
   } catch (const CLI::ParseError& error) {
-    return UsageText{std::string("traceview: ") + error.what() + "\nTry: traceview --help\n",
-                     kExitUsage};
+    return UsageError(error.what());
   }
   return options;
 }

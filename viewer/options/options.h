@@ -41,7 +41,10 @@ struct UsageText {
   int exit_code = 0;
 };
 
-// `arguments`: without the program's name.
+// What is said of a window that is to ask for a recording where there is no display.
+UsageText NoRecordingGiven();
+
+// `arguments`: without the program's name. Without paths the user is asked for a recording.
 std::variant<ViewerOptions, UsageText> ParseOptions(std::vector<std::string> arguments);
 
 }  // namespace traceinject

@@ -8,6 +8,7 @@
 #include <backends/imgui_impl_opengl3.h>
 #include <imgui.h>
 
+#include <cstdlib>
 #include <memory>
 #include <utility>
 
@@ -42,6 +43,7 @@ constexpr KeyMapping kKeys[] = {
     {GLFW_KEY_ESCAPE, Key::kEscape},
     {GLFW_KEY_BACKSPACE, Key::kBackspace},
     {GLFW_KEY_DELETE, Key::kDelete},
+    {GLFW_KEY_TAB, Key::kTab},
     {GLFW_KEY_F1, Key::kF1},
     {GLFW_KEY_C, Key::kC},
     {GLFW_KEY_H, Key::kH},
@@ -204,6 +206,14 @@ WindowNext DrawFrame(GLFWwindow* window, Pending& pending, WindowContent& conten
 }
 
 }  // namespace
+
+bool HasDisplay() {
+  for (const char* const name : {"DISPLAY", "WAYLAND_DISPLAY"}) {
+    const char* const display = std::getenv(name);
+    if (display != nullptr && *display != 0) return true;
+  }
+  return false;
+}
 
 Status RunWindow(WindowContent& content, std::optional<float> scale) {
   if (glfwInit() == GLFW_FALSE) return GlfwError("Cannot open a window");

@@ -27,6 +27,9 @@ class WindowContent {
   virtual std::string title() const = 0;
 };
 
+// Whether the environment names a display.
+bool HasDisplay();
+
 // Opens a window with ImGui in it and shows the content until the user closes it or the content
 // says so. `scale`: of text and all else; empty: that of the screen. Error: there is no display, or
 // it has no OpenGL 3.

@@ -244,6 +244,20 @@ TEST_F(KeysTest, EveryCommandDoesItsWorkByEachOfItsKeys) {
          press();
          EXPECT_TRUE(first_is_above());
        }},
+      {CommandId::kFoldRanks,
+       [&](const Press& press) {
+         press();
+         EXPECT_TRUE(timeline().row_list().IsCollapsed(RowOf("rank 0 on node-a")));
+         press();
+         EXPECT_FALSE(timeline().row_list().IsCollapsed(RowOf("rank 0 on node-a")));
+       }},
+      {CommandId::kQuietRows,
+       [&](const Press& press) {
+         workspace().timeline().Show(3'200 * kUs, 3'300 * kUs);
+         EXPECT_FALSE(timeline().layout().Shows(RowOf("stream 7")));
+         press();
+         EXPECT_TRUE(timeline().layout().Shows(RowOf("stream 7")));
+       }},
       {CommandId::kResetRows,
        [&](const Press& press) {
          const std::uint32_t row = RowOf("stream 7");
@@ -280,6 +294,11 @@ TEST_F(KeysTest, EveryCommandDoesItsWorkByEachOfItsKeys) {
        [&](const Press& press) {
          press();
          EXPECT_TRUE(shows(Panel::kPalette));
+       }},
+      {CommandId::kOpenRecording,
+       [&](const Press& press) {
+         press();
+         EXPECT_TRUE(shows(Panel::kOpenDialog));
        }},
       {CommandId::kQuit,
        [&](const Press& press) {

@@ -23,8 +23,9 @@ bool IsTicked(const Workspace& workspace, CommandId command) {
 }  // namespace
 
 void DrawMenus(Workspace& workspace) {
-  for (const CommandGroup group : {CommandGroup::kView, CommandGroup::kEvent, CommandGroup::kMarks,
-                                   CommandGroup::kRows, CommandGroup::kWindow}) {
+  for (const CommandGroup group :
+       {CommandGroup::kFile, CommandGroup::kView, CommandGroup::kEvent, CommandGroup::kMarks,
+        CommandGroup::kRows, CommandGroup::kWindow}) {
     if (!ImGui::BeginMenu(std::string(GroupTitle(group)).c_str())) continue;
     for (const Command& command : Commands()) {
       if (command.group != group) continue;

@@ -23,6 +23,40 @@ class Player {
   Player(ViewerUi& ui, const ScriptStage& stage) : ui_(ui), stage_(stage) {}
 
   Status Play(const ScriptStep& step) {
+    if (ui_.workspace() == nullptr && NeedsRecording(step.verb))
+      return Error{"no recording is open yet"};
+    const Status played = Do(step);
+    if (!played.ok()) return played;
+    const std::string chosen = ui_.TakeChosen();
+    return chosen.empty() ? played : Drop({chosen});
+  }
+
+  // ImGui knows a frame later what is hovered, and another one later how large a new window is.
+  Status Settle() {
+    for (int i = 0; i < 3; ++i) stage_.frame({});
+    return Done{};
+  }
+
+ private:
+  Workspace& workspace() { return *ui_.workspace(); }
+
+  // The others are of the keyboard and of what can be clicked.
+  static bool NeedsRecording(ScriptVerb verb) {
+    switch (verb) {
+      case ScriptVerb::kCommand:
+      case ScriptVerb::kShow:
+      case ScriptVerb::kZoom:
+      case ScriptVerb::kDrag:
+      case ScriptVerb::kWheel:
+      case ScriptVerb::kSelect:
+      case ScriptVerb::kDumpState:
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  Status Do(const ScriptStep& step) {
     switch (step.verb) {
       case ScriptVerb::kCommand:
         workspace().Do(step.command);
@@ -58,15 +92,6 @@ class Player {
     return Done{};
   }
 
-  // ImGui knows a frame later what is hovered, and another one later how large a new window is.
-  Status Settle() {
-    for (int i = 0; i < 3; ++i) stage_.frame({});
-    return Done{};
-  }
-
- private:
-  Workspace& workspace() { return *ui_.workspace(); }
-
   Status Show(const std::vector<std::string>& limits) {
     const Result<std::int64_t> from = ParseTime(limits[0]), to = ParseTime(limits[1]);
     if (!from.ok()) return Error{from.error()};
@@ -98,6 +123,7 @@ class Player {
     if (const std::optional<Box> control = ui_.controls().Find(place)) {
       return ImVec2{(control->left + control->right) / 2, (control->top + control->bottom) / 2};
     }
+    if (ui_.timeline() == nullptr) return Error{fmt::format("no \"{}\" to be seen", place)};
     const Result<ScriptPlace> found = FindPlace(*ui_.timeline(), place);
     if (!found.ok()) return Error{found.error()};
     const auto [left, top] = ui_.timeline_origin();

@@ -25,7 +25,8 @@ struct ScriptStage {
 };
 
 // Errors: "line 3: ..." of the step that could not be done (without the line for a step of line 0,
-// which comes from no file); what was done before stays done. The run must be loaded.
+// which comes from no file); what was done before stays done. Steps
+// about a timeline fail while nothing is open.
 Status PlayScript(const std::vector<ScriptStep>& steps, ViewerUi& ui, const ScriptStage& stage);
 
 }  // namespace traceinject

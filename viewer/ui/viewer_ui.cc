@@ -5,11 +5,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <utility>
 
 #include "viewer/core/paint/paint_links.h"
 #include "viewer/core/paint/paint_marks.h"
 #include "viewer/core/paint/paint_shading.h"
+#include "viewer/core/timeline/evidence_place.h"
 #include "viewer/ui/legend.h"
 #include "viewer/ui/menu_bar.h"
 #include "viewer/ui/overview_strip.h"
@@ -45,6 +47,7 @@ void ViewerUi::SetLoaded(std::unique_ptr<const LoadedRun> loaded, std::optional<
   overview_.emplace(loaded_->rows);
   panels_ = std::make_unique<PanelArea>(*loaded_);
   report_.reset();
+  legend_.reset();
   shading_.reset();
   shade_.Ask({});  // which lets go of the run before
   ++opening_;
@@ -60,6 +63,7 @@ std::shared_ptr<const LoadedRun> ViewerUi::Replace(std::unique_ptr<const LoadedR
   std::shared_ptr<const LoadedRun> shown = std::exchange(loaded_, std::move(loaded));
   panels_ = std::make_unique<PanelArea>(*loaded_);
   panels_->ContinueFrom(*before);
+  legend_.reset();
   Judge();
   return shown;
 }
@@ -67,6 +71,25 @@ std::shared_ptr<const LoadedRun> ViewerUi::Replace(std::unique_ptr<const LoadedR
 // Half a run has another verdict.
 void ViewerUi::Judge() {
   if (IsWhole(loaded_->run)) judge_.Ask({loaded_, opening_});
+}
+
+void ViewerUi::TakeReport() {
+  const auto newest = judge_.answer();
+  if (!newest || newest->opening != opening_ || newest == report_) return;
+  report_ = newest;
+  if (newest->loaded != loaded_) return;  // of an earlier state: it knows other ranks
+  const std::set<std::uint32_t> ranks = RanksIn(loaded_->run, newest->report.verdict());
+  workspace_->timeline().ChangeRows([&ranks](RowList& list) { list.OpenRanks(ranks); });
+}
+
+// Made anew only for another run or look: it takes a visit to every row.
+const std::vector<LegendEntry>& ViewerUi::Legend() {
+  const Look& look = workspace_->timeline().look();
+  if (!legend_ || !(legend_look_ == look)) {
+    legend_look_ = look;
+    legend_ = LegendOf(Paintable(loaded_->rows, look), look);
+  }
+  return *legend_;
 }
 
 // What is shaded stays until what was picked instead is found.
@@ -84,7 +107,9 @@ void ViewerUi::SetOpening(std::string what) {
 
 void ViewerUi::DrawOpening() {
   if (!problem_.empty()) {
-    if (DrawProblem(what_, problem_, workspace_.has_value())) problem_.clear();
+    if (!DrawProblem(what_, problem_, controls_)) return;
+    problem_.clear();
+    if (!workspace_) what_.clear();  // something else is to be chosen
   } else if (progress_ && workspace_) {
     DrawReadingNote(*progress_, what_);
   }
@@ -103,20 +128,22 @@ void ViewerUi::Frame(const std::vector<KeyPress>& keys) {
                ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
                    ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoScrollWithMouse |
                    ImGuiWindowFlags_NoBringToFrontOnFocus | ImGuiWindowFlags_MenuBar);
+  controls_.Clear();
   if (!workspace_) {
-    if (problem_.empty()) DrawProgress(progress_.value_or(LoadProgress{}), what_);
+    if (problem_.empty() && !what_.empty()) DrawProgress(progress_.value_or(LoadProgress{}), what_);
     ImGui::End();
+    DrawStart(keys);
     DrawOpening();
     return;
   }
-  controls_.Clear();
-  if (auto newest = judge_.answer(); newest && newest->opening == opening_) report_ = newest;
+  TakeReport();
   Shade();
   // The palette takes keys as it was when they were pressed: not the one that opens it.
   const bool palette = workspace_->IsShown(Panel::kPalette);
+  const bool dialog = workspace_->IsShown(Panel::kOpenDialog);
   TakeKeys(keys);
   DrawMenuBar();
-  DrawLegend(painted_, workspace_->timeline().look());
+  DrawLegend(Legend(), painted_, controls_);
   if (const std::string& problem = workspace_->sidecar().problem(); !problem.empty()) {
     PutColored(WarningColor(), problem);
   }
@@ -128,8 +155,26 @@ void ViewerUi::Frame(const std::vector<KeyPress>& keys) {
   if (panels) panels_->Draw(*workspace_, report(), shading(), controls_);
   ImGui::End();
   DrawPanels(palette ? keys : std::vector<KeyPress>{});
+  if (workspace_->IsShown(Panel::kOpenDialog)) {
+    DrawDialog(dialog ? keys : std::vector<KeyPress>{});
+  } else {
+    dialog_.Close();
+  }
   workspace_->KeepRows();
   DrawOpening();
+}
+
+// Without a recording the window asks for one.
+void ViewerUi::DrawStart(const std::vector<KeyPress>& keys) {
+  for (const KeyPress& press : keys) wants_quit_ |= CommandFor(press) == CommandId::kQuit;
+  if (what_.empty() && problem_.empty()) DrawDialog(keys);
+}
+
+void ViewerUi::DrawDialog(const std::vector<KeyPress>& keys) {
+  std::optional<std::string> chosen = dialog_.Draw(keys, recent_, controls_);
+  if (!chosen) return;
+  chosen_ = *std::move(chosen);
+  if (workspace_) workspace_->SetShown(Panel::kOpenDialog, false);
 }
 
 // These panels are tabs: once they are shown they are as any other.
@@ -145,7 +190,8 @@ void ViewerUi::ShowTabs() {
 // While something is typed, keys without Ctrl belong to the text; but Esc closes.
 void ViewerUi::TakeKeys(const std::vector<KeyPress>& keys) {
   for (const KeyPress& press : keys) {
-    const bool typing = ImGui::GetIO().WantTextInput || workspace_->IsShown(Panel::kPalette);
+    const bool typing = ImGui::GetIO().WantTextInput || workspace_->IsShown(Panel::kPalette) ||
+                        workspace_->IsShown(Panel::kOpenDialog);
     if (typing && !press.held.control && press.key != Key::kEscape) continue;
     if (const auto command = CommandFor(press)) workspace_->Do(*command);
   }

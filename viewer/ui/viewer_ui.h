@@ -11,11 +11,13 @@
 
 #include "viewer/core/load/background_load.h"
 #include "viewer/core/load/background_report.h"
+#include "viewer/core/paint/legend.h"
 #include "viewer/core/paint/paint_timeline.h"
 #include "viewer/core/session/workspace.h"
 #include "viewer/core/timeline/overview.h"
 #include "viewer/core/timeline/shading.h"
 #include "viewer/ui/command_palette.h"
+#include "viewer/ui/panels/open_dialog.h"
 #include "viewer/ui/panels/panel_area.h"
 #include "viewer/ui/row_controls.h"
 #include "viewer/ui/widgets/widgets.h"
@@ -24,7 +26,8 @@ namespace traceinject {
 
 class ViewerUi {
  public:
-  // `what`: what is being read, for the progress display.
+  // `what`: what is being read, for the progress display. Empty: nothing is, and a recording is to
+  // be chosen.
   explicit ViewerUi(std::string what) : what_(std::move(what)) {}
 
   // From the next recording on nothing is kept beside it, nor read from there.
@@ -33,6 +36,12 @@ class ViewerUi {
   void SetLook(const Look& look);
   // What is being read now; empty when nothing is.
   void SetProgress(const std::optional<LoadProgress>& progress) { progress_ = progress; }
+  // What the user may want to open again.
+  void SetRecent(std::vector<std::string> recent) { recent_ = std::move(recent); }
+  // What the user chose to open since the last call; empty: nothing.
+  std::string TakeChosen() { return std::exchange(chosen_, {}); }
+  // The window is to be closed.
+  bool wants_quit() const { return wants_quit_ || (workspace_ && workspace_->wants_quit()); }
   // Says what went wrong, over whatever is shown, until it is closed or something else is opened.
   void SetProblem(std::string message) { problem_ = std::move(message); }
   // From here on `what` is being read; what is shown stays until it is there.
@@ -56,17 +65,19 @@ class ViewerUi {
   Workspace* workspace() { return workspace_ ? &*workspace_ : nullptr; }
   const Timeline* timeline() const { return workspace_ ? &workspace_->timeline() : nullptr; }
   const PanelArea* panels() const { return panels_.get(); }
+  const OpenDialog& open_dialog() const { return dialog_; }
   const Controls& controls() const { return controls_; }
   // Whether a panel waits for figures that are being worked out, or something is being saved: the
   // next frames will differ.
   bool busy() const {
-    return judge_.busy() || shade_.busy() || (panels_ && panels_->busy()) ||
+    return judge_.busy() || shade_.busy() || dialog_.busy() || (panels_ && panels_->busy()) ||
            (workspace_ && workspace_->sidecar().busy());
   }
   // Until nothing is.
   void WaitForPanels() const {
     judge_.Wait();
     shade_.Wait();
+    dialog_.Wait();
     if (workspace_) workspace_->sidecar().Wait();
     if (panels_) panels_->Wait();
   }
@@ -80,7 +91,11 @@ class ViewerUi {
 
  private:
   void DrawOpening();
+  void DrawStart(const std::vector<KeyPress>& keys);
+  void DrawDialog(const std::vector<KeyPress>& keys);
   void Judge();
+  void TakeReport();
+  const std::vector<LegendEntry>& Legend();
   void Shade();
   void TakeKeys(const std::vector<KeyPress>& keys);
   void ShowTabs();
@@ -106,8 +121,14 @@ class ViewerUi {
   Controls controls_;
   std::pair<float, float> timeline_origin_ = {0, 0};
   CommandPalette palette_;
-  Look look_;        // before there is a timeline to ask
-  Painted painted_;  // in the last frame
+  OpenDialog dialog_;
+  std::vector<std::string> recent_;
+  std::string chosen_;
+  bool wants_quit_ = false;                         // while there is no workspace to ask
+  Look look_;                                       // before there is a timeline to ask
+  Painted painted_;                                 // in the last frame
+  std::optional<std::vector<LegendEntry>> legend_;  // of the run that is shown, once asked for
+  Look legend_look_;                                // that it is of
   RowControls row_controls_;
 };
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "viewer/ui/viewer_ui.h"
 
+#include <set>
+
+#include "viewer/core/timeline/evidence_place.h"
 #include "viewer/ui/testing/ui_fixture.h"
 
 namespace traceinject {
@@ -30,9 +33,48 @@ TEST_F(ViewerUiTest, MenusHoldEveryCommand) {
   SetButton(true);
   SetButton(false);
   Frame();
-  const TimeNs span = timeline().view().span_ns();
   Click(ImVec2{40, 8 + 1.6F * ImGui::GetFrameHeight()});
-  EXPECT_LT(timeline().view().span_ns(), span) << "zoom in stands first";
+  EXPECT_TRUE(workspace().IsShown(Panel::kOpenDialog)) << "to open a recording stands first";
+}
+
+// What comes into view has its place in the legend already, and keeps it.
+TEST_F(ViewerUiTest, TheLegendStaysWhereItIs) {
+  Load();
+  const auto places = [this] {
+    std::vector<float> found;
+    for (const char* name : {"legend: computing", "legend: communicating",
+                             "legend: matrix multiply", "legend: launch call"}) {
+      const std::optional<Box> box = ui_.controls().Find(name);
+      EXPECT_TRUE(box.has_value()) << name;
+      if (box) found.insert(found.end(), {box->left, box->top});
+    }
+    return found;
+  };
+  const std::vector<float> before = places();
+  const float timeline_top = Origin().y;
+  workspace().timeline().Show(3'500 * kUs, 3'600 * kUs);
+  Settle();
+  EXPECT_EQ(places(), before);
+  EXPECT_EQ(Origin().y, timeline_top);
+}
+
+TEST_F(ViewerUiTest, OfManyRanksThoseThatTheVerdictSpeaksOfAreOpen) {
+  const TemporaryFolder folder;
+  for (int rank = 0; rank < 4; ++rank) {
+    WriteRank(folder / ("run.rank0000" + std::to_string(rank) + ".db"),
+              {.rank = rank, .world_size = 4})
+        .Close();
+  }
+  LoadResult loaded = LoadWithRows({folder / "run.db"}, {});
+  ASSERT_TRUE(loaded.ok());
+  Load(std::move(loaded).value(), std::nullopt, std::nullopt);
+  ASSERT_NE(ui_.report(), nullptr);
+  const std::set<std::uint32_t> spoken_of = RanksIn(timeline().run(), ui_.report()->verdict());
+  EXPECT_LT(spoken_of.size(), 4U);
+  for (std::uint32_t rank = 0; rank < 4; ++rank) {
+    const std::uint32_t heading = RowOf("rank " + std::to_string(rank) + " on node-a");
+    EXPECT_EQ(timeline().row_list().IsCollapsed(heading), !spoken_of.contains(rank)) << rank;
+  }
 }
 
 TEST_F(ViewerUiTest, TheHintGivesWayInANarrowWindow) {

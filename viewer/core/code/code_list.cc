@@ -52,7 +52,7 @@ std::string NameOf(const proto::CodeRow& row, CodeGrouping grouping) {
     return row.thread_name().empty() ? fmt::format("{}", row.thread())
                                      : fmt::format("{} ({})", row.thread(), row.thread_name());
   }
-  if (IsOfModules(grouping)) return row.module();
+  if (IsOfModules(grouping)) return row.module().empty() ? "(none)" : row.module();
   return PlaceText(row.file(), row.line(), row.function());
 }
 

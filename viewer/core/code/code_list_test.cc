@@ -106,5 +106,13 @@ TEST_F(CodeListTest, FunctionsAndThreads) {
   EXPECT_EQ(list.Text(0, Column(list, "host_ns")), "5.000 ms");
 }
 
+TEST_F(CodeListTest, ModulesAndWhatIsOutsideOfThem) {
+  proto::Report report;
+  proto::DeviceReport& device = *report.add_devices();
+  device.add_code()->set_module("GPT.h.*.attn");
+  device.add_code();
+  EXPECT_EQ(Names(CodeList(report, CodeGrouping::kModules)), (Strings{"GPT.h.*.attn", "(none)"}));
+}
+
 }  // namespace
 }  // namespace traceinject

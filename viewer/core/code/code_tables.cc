@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "viewer/core/code/code_tables.h"
 
+#include <algorithm>
+
 #include "analyzer/metrics/report/analyze_run.h"
 #include "analyzer/metrics/report/report_code.h"
 #include "viewer/core/rows/code_text.h"
@@ -63,6 +65,12 @@ std::optional<EventRef> LongestBox(const Run& run, const RowModel& model,
   return std::nullopt;
 }
 
+// O(stacks).
+bool HasModules(const Rank& rank) {
+  return std::any_of(rank.stacks.begin(), rank.stacks.end(),
+                     [](const auto& frame) { return frame.module != kNone; });
+}
+
 }  // namespace
 
 std::optional<CodeTables> FindCode(const Run& run, const std::atomic<bool>& cancelled) {
@@ -71,8 +79,11 @@ std::optional<CodeTables> FindCode(const Run& run, const std::atomic<bool>& canc
   const RunAnalysis analysis = AnalyzeRun(run, options, Depth::kCauses);
   if (cancelled) return std::nullopt;
   CodeTables tables;
+  tables.has_modules = std::any_of(run.ranks.begin(), run.ranks.end(), HasModules);
   for (std::size_t i = 0; i < kCodeGroupings; ++i) {
-    tables.by[i] = WriteReportWithCode(analysis, static_cast<CodeGrouping>(i));
+    const auto grouping = static_cast<CodeGrouping>(i);
+    if (IsOfModules(grouping) && !tables.has_modules) continue;
+    tables.by[i] = WriteReportWithCode(analysis, grouping);
   }
   for (const DeviceFigures& device : analysis.devices) {
     if (cancelled) return std::nullopt;

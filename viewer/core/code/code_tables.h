@@ -18,7 +18,8 @@
 
 namespace traceinject {
 
-inline constexpr std::size_t kCodeGroupings = 3;
+inline constexpr std::size_t kCodeGroupings =
+    static_cast<std::size_t>(CodeGrouping::kEachModule) + 1;
 
 // Idle time, most of which was for a place.
 struct LongestWait {
@@ -29,6 +30,7 @@ struct LongestWait {
 
 struct CodeTables {
   std::array<proto::Report, kCodeGroupings> by;  // by CodeGrouping
+  bool has_modules = false;                      // without them those of modules are empty
   // By rank and place in the code.
   std::map<std::pair<std::uint32_t, std::uint32_t>, LongestWait> waits;
 };

@@ -33,8 +33,20 @@ TEST_F(CodeTablesTest, AreWhatAnalyzeCodePrints) {
     EXPECT_EQ(tables_.by[static_cast<std::size_t>(grouping)].SerializeAsString(),
               BuildReportWithCode(run_, {}, grouping).SerializeAsString());
   }
+  EXPECT_FALSE(tables_.has_modules);
   ASSERT_GT(tables_.by[0].devices(0).code_size(), 0);
   EXPECT_EQ(tables_.by[0].devices(0).code(0).function(), "load");
+}
+
+TEST_F(CodeTablesTest, HaveModulesWhereTheyWereSeen) {
+  run_.ranks[0].strings.emplace_back("GPT.h.0.attn");
+  run_.ranks[0].stacks[0].module = static_cast<std::uint32_t>(run_.ranks[0].strings.size()) - 1;
+  const CodeTables tables = *FindCode(run_, kGoOn);
+  EXPECT_TRUE(tables.has_modules);
+  for (const CodeGrouping grouping : {CodeGrouping::kModules, CodeGrouping::kEachModule}) {
+    EXPECT_EQ(tables.by[static_cast<std::size_t>(grouping)].SerializeAsString(),
+              BuildReportWithCode(run_, {}, grouping).SerializeAsString());
+  }
 }
 
 TEST_F(CodeTablesTest, BreakOffWhenCancelled) {

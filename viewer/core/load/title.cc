@@ -41,6 +41,7 @@ float WidthOf(const Canvas& canvas, const Title& title, float gap_px) {
 }  // namespace
 
 std::string NamesOf(const std::vector<std::string>& paths) {
+  if (paths.empty()) return "";
   return paths.size() == 1 ? paths.front()
                            : paths.front() + " and " + std::to_string(paths.size() - 1) + " more";
 }

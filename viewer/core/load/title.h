@@ -10,7 +10,7 @@
 
 namespace traceinject {
 
-// "run.db", "run.db and 3 more".
+// "run.db", "run.db and 3 more"; empty for none.
 std::string NamesOf(const std::vector<std::string>& paths);
 
 // Empty parts are left out.

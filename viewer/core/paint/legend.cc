@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "viewer/core/paint/legend.h"
 
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
 #include "analyzer/model/kernel_class.h"
 #include "viewer/core/run/device_findings.h"
 
@@ -27,18 +31,20 @@ constexpr NamedInk kHostInks[] = {
 
 class Entries {
  public:
-  Entries(const Painted& painted, const Look& look) : painted_(painted), look_(look) {}
+  Entries(const Painted& paintable, const Look& look) : paintable_(paintable), look_(look) {}
 
   std::vector<LegendEntry> All() {
-    constexpr const char* kCategoryNames[] = {"computing", "communicating", "copying"};
-    for (std::size_t i = 0; i < kCategories; ++i) {
-      if (!painted_.categories[i]) continue;
-      entries_.push_back({kCategoryNames[i], FillColor(static_cast<Category>(i))});
+    AddCategories();
+    if (paintable_.waits) {
+      Painted waits;
+      waits.waits = true;
+      Put("waiting for other ranks", WithAlpha(FillColor(InkOf(KernelClass::kComm)), kWaitAlpha),
+          waits);
     }
-    if (painted_.waits)
-      Put("waiting for other ranks", WithAlpha(FillColor(InkOf(KernelClass::kComm)), kWaitAlpha));
-    if (painted_.by_hue) {
-      entries_.push_back({"one color per " + std::string(ColorModeName(look_.colors)), 0});
+    if (paintable_.by_hue) {
+      Painted by_hue;
+      by_hue.by_hue = true;
+      entries_.push_back({"one color per " + std::string(ColorModeName(look_.colors)), 0, by_hue});
     }
     AddPauses();
     for (const KernelClass kernel_class : AllKernelClasses()) {
@@ -51,52 +57,75 @@ class Entries {
   }
 
  private:
-  bool Has(Ink ink) const { return painted_.inks.test(static_cast<std::size_t>(ink)); }
+  bool Has(Ink ink) const { return paintable_.inks.test(static_cast<std::size_t>(ink)); }
+
+  static Painted Of(Ink ink) {
+    Painted painted;
+    painted.inks.set(static_cast<std::size_t>(ink));
+    return painted;
+  }
 
   // Colors that mean nearly the same, such as communication on a stream and of the whole GPU,
   // have one entry.
-  void Put(std::string text, Rgba color) {
-    for (const LegendEntry& entry : entries_) {
-      if (entry.color == color) return;
+  void Put(std::string text, Rgba color, const Painted& meaning) {
+    for (LegendEntry& entry : entries_) {
+      if (entry.color == color) return entry.meaning.Add(meaning);
     }
-    entries_.push_back({std::move(text), color});
+    entries_.push_back({std::move(text), color, meaning});
   }
 
   void Add(Ink ink, std::string text) {
-    if (Has(ink)) Put(std::move(text), FillColor(ink));
+    if (Has(ink)) Put(std::move(text), FillColor(ink), Of(ink));
+  }
+
+  void AddCategories() {
+    constexpr const char* kCategoryNames[] = {"computing", "communicating", "copying"};
+    for (std::size_t i = 0; i < kCategories; ++i) {
+      if (!paintable_.categories[i]) continue;
+      Painted meaning;
+      meaning.categories[i] = true;
+      Put(kCategoryNames[i], FillColor(static_cast<Category>(i)), meaning);
+    }
   }
 
   // Shades tell functions apart and mean nothing else.
   void AddCode(Ink first, unsigned shades, const char* text) {
+    Painted meaning;
     for (unsigned i = 0; i < shades; ++i) {
-      if (Has(static_cast<Ink>(static_cast<unsigned>(first) + i)))
-        return Put(text, FillColor(first));
+      const auto ink = static_cast<Ink>(static_cast<unsigned>(first) + i);
+      if (Has(ink)) meaning.Add(Of(ink));
     }
+    if (meaning.inks.any()) Put(text, FillColor(first), meaning);
   }
 
   // A wait and the idle time that it caused have one color, and one entry.
   void AddPauses() {
+    constexpr std::pair<IdleCause, Ink> kPauses[] = {
+        {IdleCause::kDataWait, Ink::kDataWait},
+        {IdleCause::kCheckpoint, Ink::kCheckpoint},
+        {IdleCause::kGc, Ink::kGarbageCollection},
+    };
     for (unsigned i = 0; i < kIdleCauses; ++i) {
       const auto cause = static_cast<IdleCause>(i);
-      const bool idle = Has(InkOf(cause));
-      const bool host = (cause == IdleCause::kDataWait && Has(Ink::kDataWait)) ||
-                        (cause == IdleCause::kCheckpoint && Has(Ink::kCheckpoint)) ||
-                        (cause == IdleCause::kGc && Has(Ink::kGarbageCollection));
-      if (!idle && !host) continue;
+      const auto* const pause =
+          std::find_if(std::begin(kPauses), std::end(kPauses),
+                       [cause](const auto& one) { return one.first == cause; });
+      const bool host = pause != std::end(kPauses) && Has(pause->second);
       const std::string name(IdleCauseName(cause));
-      Put(host ? name : "idle: " + name, FillColor(InkOf(cause)));
+      if (host) Put(name, FillColor(InkOf(cause)), Of(pause->second));
+      Add(InkOf(cause), "idle: " + name);
     }
   }
 
-  const Painted& painted_;
+  const Painted& paintable_;
   const Look& look_;
   std::vector<LegendEntry> entries_;
 };
 
 }  // namespace
 
-std::vector<LegendEntry> LegendOf(const Painted& painted, const Look& look) {
-  return Entries(painted, look).All();
+std::vector<LegendEntry> LegendOf(const Painted& paintable, const Look& look) {
+  return Entries(paintable, look).All();
 }
 
 std::vector<LegendPlace> PlaceLegend(const std::vector<float>& widths_px, float room_px, int lines,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the colors on the screen mean: only those that are there, in as much room as there is.
+// What the colors on the screen mean, in as much room as there is. An entry is where it is as long
+// as the run and the look are the same: what is not in view is dimmed, and nothing moves.
 #pragma once
 
 #include <string>
@@ -11,12 +12,13 @@ namespace traceinject {
 
 struct LegendEntry {
   std::string text;
-  Rgba color = 0;  // 0: a remark without a patch of color
+  Rgba color = 0;   // 0: a remark without a patch of color
+  Painted meaning;  // what has the color
 };
 
-// In a fixed order: the GPU's row, waits in collectives, causes of idle time and pauses, kernels,
-// calls.
-std::vector<LegendEntry> LegendOf(const Painted& painted, const Look& look);
+// Of all that can be painted, in a fixed order: the GPU's row, waits in collectives, causes of idle
+// time and pauses, kernels, calls.
+std::vector<LegendEntry> LegendOf(const Painted& paintable, const Look& look);
 
 // Where an entry stands.
 struct LegendPlace {

@@ -6,6 +6,8 @@
 #include <algorithm>
 
 #include "viewer/core/run/device_findings.h"
+#include "viewer/core/testing/recording_canvas.h"
+#include "viewer/core/testing/sample_run.h"
 
 namespace traceinject {
 namespace {
@@ -18,7 +20,7 @@ std::vector<std::string> Texts(const Painted& painted, const Look& look = {}) {
 
 void Set(Painted& painted, Ink ink) { painted.inks.set(static_cast<std::size_t>(ink)); }
 
-TEST(Legend, HasWhatWasPaintedAndNothingElse) {
+TEST(Legend, HasWhatCanBePaintedAndNothingElse) {
   Painted painted;
   EXPECT_TRUE(Texts(painted).empty());
   painted.categories[1] = true;
@@ -59,6 +61,55 @@ TEST(Legend, EveryCauseOfIdleTimeHasAnEntry) {
   Painted painted;
   for (unsigned i = 0; i < kIdleCauses; ++i) Set(painted, InkOf(static_cast<IdleCause>(i)));
   EXPECT_EQ(Texts(painted).size(), kIdleCauses);
+}
+
+TEST(Legend, AnEntryIsInViewWhenAnyOfItsColorsIs) {
+  Painted paintable;
+  Set(paintable, Ink::kDataWait);
+  Set(paintable, InkOf(IdleCause::kDataWait));
+  Set(paintable, InkOf(KernelClass::kGemm));
+  paintable.waits = true;
+  const std::vector<LegendEntry> legend = LegendOf(paintable, {});
+  const auto in_view = [&legend](const Painted& painted) {
+    std::vector<std::string> texts;
+    for (const LegendEntry& entry : legend) {
+      if (entry.meaning.Overlaps(painted)) texts.push_back(entry.text);
+    }
+    return texts;
+  };
+  Painted painted;
+  EXPECT_TRUE(in_view(painted).empty());
+  Set(painted, InkOf(IdleCause::kDataWait));
+  EXPECT_EQ(in_view(painted), std::vector<std::string>{"data wait"});
+  painted = {};
+  Set(painted, Ink::kDataWait);
+  EXPECT_EQ(in_view(painted), std::vector<std::string>{"data wait"});
+  painted = {};
+  painted.waits = true;
+  EXPECT_EQ(in_view(painted), std::vector<std::string>{"waiting for other ranks"});
+}
+
+// What is painted at any zoom has its place already: nothing moves.
+TEST(Legend, HasAllThatIsPaintedAtAnyZoom) {
+  const std::unique_ptr<const LoadedRun> loaded = LoadSampleRun();
+  Timeline timeline(loaded->run, loaded->rows);
+  timeline.Resize(1300, 900);
+  for (const ColorMode colors : {ColorMode::kClass, ColorMode::kName, ColorMode::kStream}) {
+    timeline.SetLook({.colors = colors});
+    const Painted paintable = Paintable(loaded->rows, timeline.look());
+    for (const TimeNs span : {5'000'000, 1'000'000, 100'000, 10'000}) {
+      for (TimeNs start = 0; start < 5'000'000; start += std::max<TimeNs>(span / 2, 100'000)) {
+        timeline.Show(start, start + span);
+        RecordingCanvas canvas;
+        const Painted painted = PaintTimeline(timeline, canvas);
+        Painted both = paintable;
+        both.Add(painted);
+        EXPECT_EQ(both.inks, paintable.inks);
+        EXPECT_EQ(both.categories, paintable.categories);
+        EXPECT_EQ(both.by_hue, paintable.by_hue);
+      }
+    }
+  }
 }
 
 TEST(PlaceLegend, WrapsAndKeepsTheNumberOfWhatIsLeftOut) {

@@ -157,10 +157,8 @@ void LanePainter::PaintEventText(const EventRef& ref, const Box& box, Rgba color
   if (seen.width() < sizes_.labelled || seen.height() < canvas_.TextHeight()) return;
   const float room = seen.width() - 2 * sizes_.text_pad;
   std::string_view label = EventLabel(timeline_.run(), model_, ref);
-  std::string text = FitText(canvas_, label, room);
-  if (text.size() < label.size()) {
-    text = FitText(canvas_, ShortLabel(model_.rows[ref.row].kind, label), room);
-  }
+  if (!FitsWhole(canvas_, label, room)) label = ShortLabel(model_.rows[ref.row].kind, label);
+  const std::string text = FitTextWithDots(canvas_, label, room);
   const float y = box.top + std::floor((box.height() - canvas_.TextHeight()) / 2);
   canvas_.Text(seen.left + sizes_.text_pad, y, color, text, seen);
 }

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "viewer/core/style/fit_text.h"
+
 namespace traceinject {
 namespace {
 
@@ -37,8 +39,8 @@ void PaintMarks(const Workspace& workspace, Canvas& canvas) {
     const Rgba text = TextColorOn(color);
     if (workspace.selected_mark() == index) canvas.Outline(flag, text, line);
     const float y = flag.top + std::floor((flag.height() - canvas.TextHeight()) / 2);
-    canvas.Text(flag.left + text_pad, y, text, mark.text,
-                {flag.left + text_pad, flag.top, flag.right - line, flag.bottom});
+    const Box room{flag.left + text_pad, flag.top, flag.right - line, flag.bottom};
+    canvas.Text(room.left, y, text, FitTextWithDots(canvas, mark.text, room.width()), room);
   }
   canvas.Unclip();
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 namespace traceinject {
 namespace {
@@ -21,6 +22,7 @@ int LevelOf(TimeNs vanishing_ns, TimeNs length_ns) {
 void PaintShading(const Timeline& timeline, const Shading& shading, Canvas& canvas) {
   if (shading.times().empty()) return;
   const Box plot = timeline.Plot();
+  const std::vector<Box> boxes = timeline.BoxesOf(shading.owner());
   const TimelineView& view = timeline.view();
   const int columns = static_cast<int>(plot.width());
   canvas.Clip(plot);
@@ -39,9 +41,11 @@ void PaintShading(const Timeline& timeline, const Shading& shading, Canvas& canv
     if (next == level) continue;
     if (level > 0) {
       const auto alpha = kMaxAlpha * static_cast<unsigned>(level) / kLevels;
-      canvas.Fill({plot.left + static_cast<float>(from), plot.top,
-                   plot.left + static_cast<float>(column), plot.bottom},
-                  WithAlpha(kShadeColor, alpha));
+      for (const Box& box : boxes) {
+        canvas.Fill({plot.left + static_cast<float>(from), box.top,
+                     plot.left + static_cast<float>(column), box.bottom},
+                    WithAlpha(kShadeColor, alpha));
+      }
     }
     from = column;
     level = next;

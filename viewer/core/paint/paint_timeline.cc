@@ -8,6 +8,7 @@
 #include <span>
 
 #include "analyzer/common/units.h"
+#include "analyzer/model/kernel_class.h"
 #include "viewer/core/paint/paint_lanes.h"
 #include "viewer/core/paint/timeline_painter.h"
 #include "viewer/core/style/fit_text.h"
@@ -46,10 +47,8 @@ class Painter : private TimelinePainter {
     canvas_.Fill(timeline_.Panel(), theme_.background);
     ticks_ = RulerTicks(view_, model_.origin, sizes_.tick_apart);
     const RowLayout& layout = timeline_.layout();
-    const float scroll = timeline_.scroll_px();
     const float pinned_bottom = std::min(timeline_.ScrolledTop(), plot_.bottom);
-    PaintRows(layout.RowsBetween(scroll + layout.pinned_px(), scroll + plot_.height()),
-              {0, pinned_bottom, plot_.right, plot_.bottom});
+    PaintRows(timeline_.ScrolledRows(), {0, pinned_bottom, plot_.right, plot_.bottom});
     if (!layout.PinnedRows().empty()) {
       PaintRows(layout.PinnedRows(), {0, plot_.top, plot_.right, pinned_bottom});
       canvas_.Fill({0, pinned_bottom - sizes_.line, plot_.right, pinned_bottom}, theme_.dim_text);
@@ -57,6 +56,7 @@ class Painter : private TimelinePainter {
     canvas_.Fill({plot_.left - sizes_.line, plot_.top, plot_.left, plot_.bottom}, theme_.divider);
     PaintEmptyText();
     PaintMeasureBand();
+    PaintZoomRange();
     PaintRuler();
     return lanes_.painted();
   }
@@ -70,7 +70,8 @@ class Painter : private TimelinePainter {
   }
 
   Rgba RowColor(std::uint32_t row) const {
-    if (IsHeading(model_.rows[row].kind)) return theme_.heading;
+    const RowKind kind = model_.rows[row].kind;
+    if (IsHeading(kind) && kind != RowKind::kQuiet) return theme_.heading;
     return row % 2 == 1 ? theme_.row_tint : theme_.background;
   }
 
@@ -114,8 +115,10 @@ class Painter : private TimelinePainter {
     const bool wide = IsHeading(row.kind) && timeline_.row_list().Summary(index).empty();
     const Box room{triangle.right, line.top, wide ? plot_.left : figure_left - sizes_.text_pad,
                    line.bottom};
-    const std::string label = FitTextWithDots(canvas_, row.label, room.width());
-    canvas_.Text(room.left, y, theme_.text, label, room);
+    const std::string label =
+        FitTextWithDots(canvas_, timeline_.row_list().Label(index), room.width());
+    canvas_.Text(room.left, y, row.kind == RowKind::kQuiet ? theme_.dim_text : theme_.text, label,
+                 room);
     const float label_end = room.left + canvas_.TextWidth(label) + 2 * sizes_.text_pad;
     if (wide) {
       PaintNote(index, std::max(label_end, plot_.left + sizes_.text_pad), y,
@@ -186,9 +189,24 @@ class Painter : private TimelinePainter {
     const float left = X(timeline_.measure()->start);
     const float line = sizes_.line;
     const float right = std::max(X(timeline_.measure()->end), left + line);
-    canvas_.Fill({left, plot_.top, right, plot_.bottom}, theme_.measure_fill);
-    canvas_.Fill({left, plot_.top, left + line, plot_.bottom}, theme_.measure_edge);
-    canvas_.Fill({right - line, plot_.top, right, plot_.bottom}, theme_.measure_edge);
+    for (const Box& box : timeline_.BoxesOf(timeline_.MeasureOwner())) {
+      canvas_.Fill({left, box.top, right, box.bottom}, theme_.measure_fill);
+      canvas_.Fill({left, box.top, left + line, box.bottom}, theme_.measure_edge);
+      canvas_.Fill({right - line, box.top, right, box.bottom}, theme_.measure_edge);
+    }
+    canvas_.Unclip();
+  }
+
+  // Of all rows, since it is for the whole view: what will be left out is dimmed.
+  void PaintZoomRange() {
+    if (!timeline_.zoom_range()) return;
+    const auto& [start, end] = *timeline_.zoom_range();
+    const float left = X(start), right = std::max(X(end), left + sizes_.line);
+    canvas_.Clip(plot_);
+    canvas_.Fill({plot_.left, plot_.top, left, plot_.bottom}, theme_.not_shown);
+    canvas_.Fill({right, plot_.top, plot_.right, plot_.bottom}, theme_.not_shown);
+    canvas_.Fill({left, plot_.top, left + sizes_.line, plot_.bottom}, theme_.selected);
+    canvas_.Fill({right - sizes_.line, plot_.top, right, plot_.bottom}, theme_.selected);
     canvas_.Unclip();
   }
 
@@ -209,26 +227,77 @@ class Painter : private TimelinePainter {
       if (x + sizes_.text_pad + canvas_.TextWidth(tick.label) > plot.right) continue;
       canvas_.Text(x + sizes_.text_pad, Middle(ruler, canvas_), theme_.dim_text, tick.label, plot);
     }
-    if (timeline_.measure()) PaintMeasureText(plot);
+    if (const auto& measure = timeline_.measure())
+      PaintLength(measure->start, measure->end, theme_.measure_edge, plot);
+    if (const auto& zoom = timeline_.zoom_range())
+      PaintLength(zoom->first, zoom->second, theme_.selected, plot);
   }
 
-  void PaintMeasureText(const Box& ruler) {
-    const std::string text = FormatTime(timeline_.measure()->end - timeline_.measure()->start);
+  // Of a range, over its middle.
+  void PaintLength(TimeNs start, TimeNs end, Rgba color, const Box& ruler) {
+    const std::string text = FormatTime(end - start);
     const float width = canvas_.TextWidth(text) + 2 * sizes_.text_pad;
-    const float center = (X(timeline_.measure()->start) + X(timeline_.measure()->end)) / 2;
+    const float center = (X(start) + X(end)) / 2;
     const float most = std::max(ruler.right - width, ruler.left);
     const float left = std::floor(std::clamp(center - width / 2, ruler.left, most));
     const Box box{left, ruler.top + 2 * sizes_.line, left + width, ruler.bottom - 2 * sizes_.line};
-    canvas_.Fill(box, theme_.measure_edge);
-    canvas_.Text(left + sizes_.text_pad, Middle(box, canvas_), TextColorOn(theme_.measure_edge),
-                 text, box);
+    canvas_.Fill(box, color);
+    canvas_.Text(left + sizes_.text_pad, Middle(box, canvas_), TextColorOn(color), text, box);
   }
 
   LanePainter lanes_;
   std::vector<Tick> ticks_;
 };
 
+// Of the row of a whole GPU.
+void AddCategories(const InkSet& inks, Painted& painted) {
+  for (std::size_t ink = 0; ink < inks.size(); ++ink) {
+    if (!inks.test(ink)) continue;
+    const Category category = CategoryOf(static_cast<Ink>(ink));
+    if (category != Category::kHost) painted.categories[static_cast<std::size_t>(category)] = true;
+  }
+}
+
 }  // namespace
+
+bool Painted::Overlaps(const Painted& other) const {
+  bool any = (inks & other.inks).any() || (by_hue && other.by_hue) || (waits && other.waits);
+  for (std::size_t i = 0; i < kCategories; ++i) any |= categories[i] && other.categories[i];
+  return any;
+}
+
+void Painted::Add(const Painted& other) {
+  inks |= other.inks;
+  for (std::size_t i = 0; i < kCategories; ++i) categories[i] |= other.categories[i];
+  by_hue |= other.by_hue;
+  waits |= other.waits;
+}
+
+Painted Paintable(const RowModel& model, const Look& look) {
+  Painted painted;
+  painted.waits = model.waits.any();
+  InkSet operations;
+  for (const Row& row : model.rows) {
+    for (const Lane& lane : row.lanes) {
+      if (row.kind == RowKind::kDevice) {
+        AddCategories(lane.inks(), painted);
+      } else {
+        (row.kind == RowKind::kStream ? operations : painted.inks) |= lane.inks();
+      }
+    }
+  }
+  painted.by_hue = look.colors != ColorMode::kClass && operations.any();
+  // By name all kernels have a color of their own, by stream copies as well.
+  for (const KernelClass kernel_class : AllKernelClasses()) {
+    const auto ink = static_cast<std::size_t>(InkOf(kernel_class));
+    const bool copies =
+        kernel_class == KernelClass::kMemcpy || kernel_class == KernelClass::kMemset;
+    const bool has_ink =
+        look.colors == ColorMode::kClass || (look.colors == ColorMode::kName && copies);
+    if (operations.test(ink) && has_ink) painted.inks.set(ink);
+  }
+  return painted;
+}
 
 Painted PaintTimeline(const Timeline& timeline, Canvas& canvas) {
   return Painter(timeline, canvas).Paint();

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <array>
-#include <bitset>
 
 #include "viewer/core/timeline/timeline.h"
 
@@ -10,11 +9,17 @@ namespace traceinject {
 
 // What a legend has to explain: the colors that were used.
 struct Painted {
-  std::bitset<256> inks;                          // events by what they are
+  InkSet inks;                                    // events by what they are
   std::array<bool, kCategories> categories = {};  // of whole GPUs
   bool by_hue = false;                            // operations by name or by stream
   bool waits = false;                             // of collectives, for other ranks
+
+  bool Overlaps(const Painted& other) const;
+  void Add(const Painted& other);
 };
+
+// All that can come into view with a look, whatever is shown of the run. O(rows).
+Painted Paintable(const RowModel& model, const Look& look);
 
 // Draws ruler, labels, events, measurement and selection. An event wide enough is a box with its
 // name; where events are narrower, the height of a column is the share of its time that is busy,

@@ -146,6 +146,7 @@ class Details {
       case RowKind::kQueueDepth:
       case RowKind::kSampleHeading:
       case RowKind::kSamples:
+      case RowKind::kQuiet:
         break;
     }
     return std::move(lines_);
@@ -550,6 +551,7 @@ std::string_view EventLabel(const Run& run, const RowModel& model, const EventRe
     case RowKind::kQueueDepth:
     case RowKind::kSampleHeading:
     case RowKind::kSamples:
+    case RowKind::kQuiet:
       break;
   }
   return "";

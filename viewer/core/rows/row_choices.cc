@@ -44,26 +44,31 @@ std::vector<std::uint32_t> Reordered(const RowModel& model,
 
 }  // namespace
 
-RowChoices FirstChoices(const RowModel& model) {
+RowChoices FirstChoices(const RowModel& model, const std::set<std::uint32_t>& open_ranks) {
+  const auto is_rank = [](const Row& row) { return row.kind == RowKind::kRank; };
+  const bool many_ranks = std::count_if(model.rows.begin(), model.rows.end(), is_rank) >
+                          static_cast<std::ptrdiff_t>(kMostOpenRanks);
   RowChoices choices;
-  for (std::uint32_t row = 0; row < model.rows.size(); ++row) {
-    if (IsFoldedAtFirst(model.rows[row].kind)) choices.collapsed.insert(row);
+  for (std::uint32_t index = 0; index < model.rows.size(); ++index) {
+    const Row& row = model.rows[index];
+    const bool folded =
+        is_rank(row) ? many_ranks && !open_ranks.contains(row.rank) : IsFoldedAtFirst(row.kind);
+    if (folded) choices.collapsed.insert(index);
   }
   return choices;
 }
 
-SavedRows SaveRows(const RowModel& model, const RowChoices& choices) {
-  const std::set<std::uint32_t> first = FirstChoices(model).collapsed;
-  return {IdsOf(model, Without(choices.collapsed, first)),
-          IdsOf(model, Without(first, choices.collapsed)), IdsOf(model, choices.hidden),
+SavedRows SaveRows(const RowModel& model, const RowChoices& choices, const RowChoices& first) {
+  return {IdsOf(model, Without(choices.collapsed, first.collapsed)),
+          IdsOf(model, Without(first.collapsed, choices.collapsed)), IdsOf(model, choices.hidden),
           IdsOf(model, choices.pinned), IdsOf(model, Reordered(model, choices.order))};
 }
 
-RestoredRows RestoreRows(const RowModel& model, const SavedRows& saved) {
+RestoredRows RestoreRows(const RowModel& model, const SavedRows& saved, const RowChoices& first) {
   std::map<std::string_view, std::uint32_t> rows;
   for (std::uint32_t row = 0; row < model.rows.size(); ++row) rows[model.rows[row].id] = row;
   RestoredRows restored;
-  restored.choices = FirstChoices(model);
+  restored.choices = first;
   const auto each = [&rows](const std::vector<std::string>& ids, std::vector<std::string>& unknown,
                             auto add) {
     std::set<std::string_view> seen;

@@ -27,17 +27,20 @@ struct SavedRows {
   bool operator==(const SavedRows&) const = default;
 };
 
-// As at first, but for the order, which is empty. O(rows).
-RowChoices FirstChoices(const RowModel& model);
+// More ranks than this are folded up at first, but for those that something is said of.
+inline constexpr std::size_t kMostOpenRanks = 2;
 
-// O(rows log rows).
-SavedRows SaveRows(const RowModel& model, const RowChoices& choices);
+// As at first, but for the order, which is empty. `open_ranks`: indices into Run::ranks. O(rows).
+RowChoices FirstChoices(const RowModel& model, const std::set<std::uint32_t>& open_ranks);
+
+// What is not as it was at first. O(rows log rows).
+SavedRows SaveRows(const RowModel& model, const RowChoices& choices, const RowChoices& first);
 
 struct RestoredRows {
   RowChoices choices;
   SavedRows unknown;  // rows that the model does not have
 };
 // The order holds the rows that were saved, and no others.
-RestoredRows RestoreRows(const RowModel& model, const SavedRows& saved);
+RestoredRows RestoreRows(const RowModel& model, const SavedRows& saved, const RowChoices& first);
 
 }  // namespace traceinject

@@ -45,6 +45,8 @@ std::string_view Content(RowKind kind) {
       return "pauses";
     case RowKind::kCalls:
       return "CUDA calls";
+    case RowKind::kQuiet:
+      return "without events";
     case RowKind::kRank:
     case RowKind::kDevice:
     case RowKind::kStream:
@@ -59,6 +61,8 @@ std::string RowId(const Rank& rank, const Row& row) {
   const std::string process = ProcessId(rank);
   if (row.kind == RowKind::kRank) return process;
   if (row.kind == RowKind::kHost) return process + "/host";
+  if (row.kind == RowKind::kQuiet && row.device == kNone)
+    return fmt::format("{}/host/{}", process, Content(row.kind));
   if (row.thread != kNone) {
     return fmt::format("{}/thread {}/{}", process, rank.threads[row.thread].tid, Content(row.kind));
   }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "viewer/core/rows/row_list.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <numeric>
 #include <utility>
@@ -18,7 +20,11 @@ auto Find(Rows& rows, std::uint32_t row) {
 }  // namespace
 
 RowList::RowList(const RowModel& model)
-    : model_(model), children_(model.rows.size()), depth_(model.rows.size()) {
+    : model_(model),
+      children_(model.rows.size()),
+      depth_(model.rows.size()),
+      line_of_(model.rows.size(), kNone),
+      quiet_(model.rows.size()) {
   for (std::uint32_t row = 0; row < model.rows.size(); ++row) {
     const std::uint32_t parent = model.rows[row].parent;
     if (parent == kNone) {
@@ -28,12 +34,20 @@ RowList::RowList(const RowModel& model)
       depth_[row] = depth_[parent] + 1;
     }
   }
+  for (std::uint32_t line = 0; line < model.rows.size(); ++line) {
+    if (model.rows[line].kind != RowKind::kQuiet) continue;
+    for (const std::uint32_t row : children_[model.rows[line].parent]) {
+      if (model.rows[row].kind != RowKind::kStream && model.rows[row].thread == kNone) continue;
+      quiet_lines_[line].push_back(row);
+      line_of_[row] = line;
+    }
+  }
   Reset();
 }
 
 void RowList::Reset() {
   restored_ = unknown_ = {};
-  as_restored_ = FirstChoices(model_);
+  first_ = as_restored_ = FirstChoices(model_, open_ranks_);
   RowChoices choices = as_restored_;
   choices.order.resize(model_.rows.size());
   std::iota(choices.order.begin(), choices.order.end(), 0U);
@@ -57,7 +71,7 @@ void RowList::Choose(RowChoices choices) {
 }
 
 void RowList::Restore(const SavedRows& saved) {
-  RestoredRows rows = RestoreRows(model_, saved);
+  RestoredRows rows = RestoreRows(model_, saved, first_);
   rows.choices.filter = choices_.filter;
   Choose(std::move(rows.choices));
   restored_ = saved;
@@ -66,7 +80,7 @@ void RowList::Restore(const SavedRows& saved) {
 }
 
 SavedRows RowList::Saved() const {
-  SavedRows saved = SaveRows(model_, choices_);
+  SavedRows saved = SaveRows(model_, choices_, first_);
   // Of a quick look many rows are not there yet: what was not changed is as it was brought back.
   const auto keep = [this](std::vector<std::string> SavedRows::*rows, bool changed,
                            std::vector<std::string>& now) {
@@ -82,6 +96,75 @@ SavedRows RowList::Saved() const {
   keep(&SavedRows::pinned, choices_.pinned != as_restored_.pinned, saved.pinned);
   keep(&SavedRows::order, choices_.order != as_restored_.order, saved.order);
   return saved;
+}
+
+void RowList::OpenRanks(const std::set<std::uint32_t>& ranks) {
+  if (ranks == open_ranks_) return;
+  open_ranks_ = ranks;
+  const RowChoices before = std::exchange(first_, FirstChoices(model_, ranks));
+  if (choices_.collapsed == as_restored_.collapsed) {
+    choices_.collapsed = RestoreRows(model_, restored_, first_).choices.collapsed;
+    as_restored_.collapsed = choices_.collapsed;
+  } else {
+    for (const std::uint32_t row : before.collapsed) {
+      if (!first_.collapsed.contains(row)) choices_.collapsed.erase(row);
+    }
+  }
+  Update();
+}
+
+std::vector<bool> RowList::FindQuiet() const {
+  std::vector<bool> quiet = quiet_;
+  if (sight_start_ == sight_end_) return quiet;
+  for (const auto& [line, rows] : quiet_lines_) {
+    const std::uint32_t group = model_.rows[line].parent;
+    const bool open = shown_[group] && !IsCollapsed(group) && choices_.filter.empty();
+    if (open) FindQuietOf(line, quiet);
+  }
+  return quiet;
+}
+
+// Of a thread all rows or none: those beside the one with events tell what it did not do.
+void RowList::FindQuietOf(std::uint32_t line, std::vector<bool>& quiet) const {
+  const std::vector<std::uint32_t>& rows = quiet_lines_.at(line);
+  const auto is_same = [this](std::uint32_t a, std::uint32_t b) {
+    return model_.rows[a].stream == model_.rows[b].stream &&
+           model_.rows[a].thread == model_.rows[b].thread;
+  };
+  const auto is_needed = [this](std::uint32_t row) {
+    return kept_.contains(row) || model_.rows[row].HasEvents(sight_start_, sight_end_);
+  };
+  for (auto first = rows.begin(); first != rows.end();) {
+    const auto last =
+        std::find_if(first, rows.end(), [&](std::uint32_t row) { return !is_same(*first, row); });
+    const bool none = std::none_of(first, last, is_needed);
+    for (; first != last; ++first) quiet[*first] = none;
+  }
+}
+
+bool RowList::SetSight(TimeNs start_ns, TimeNs end_ns, const std::set<std::uint32_t>& kept) {
+  sight_start_ = start_ns;
+  sight_end_ = end_ns;
+  kept_ = kept;
+  std::vector<bool> quiet = FindQuiet();
+  if (quiet == quiet_) return false;
+  quiet_ = std::move(quiet);
+  Arrange();
+  return true;
+}
+
+std::vector<std::uint32_t> RowList::QuietRowsOf(std::uint32_t line) const {
+  std::vector<std::uint32_t> quiet;
+  if (!choices_.filter.empty()) return quiet;
+  for (const std::uint32_t row : quiet_lines_.at(line)) {
+    if (quiet_[row] && !choices_.hidden.contains(row) && !IsPinned(row)) quiet.push_back(row);
+  }
+  return quiet;
+}
+
+bool RowList::IsFoldedAway(std::uint32_t row) const {
+  const std::uint32_t line = line_of_[row];
+  return line != kNone && quiet_[row] && shown_[line] && IsCollapsed(line) && !IsPinned(row);
 }
 
 void RowList::SortChildren() {
@@ -138,6 +221,26 @@ void RowList::SortRanks() {
   Update();
 }
 
+void RowList::FoldRanks() {
+  const auto is_open = [this](std::uint32_t row) { return !IsCollapsed(row); };
+  const bool any_open = std::any_of(roots_.begin(), roots_.end(), is_open);
+  for (const std::uint32_t row : roots_) {
+    if (any_open) choices_.collapsed.insert(row);
+    if (!any_open) choices_.collapsed.erase(row);
+  }
+  Update();
+}
+
+void RowList::ToggleQuiet() {
+  const auto is_folded = [this](const auto& line) { return IsCollapsed(line.first); };
+  const bool any_folded = std::any_of(quiet_lines_.begin(), quiet_lines_.end(), is_folded);
+  for (const auto& [line, rows] : quiet_lines_) {
+    if (any_folded) choices_.collapsed.erase(line);
+    if (!any_folded) choices_.collapsed.insert(line);
+  }
+  Update();
+}
+
 bool RowList::Move(std::uint32_t row, int by) {
   const bool up = by < 0;
   const auto neighbor = [up](auto& rows, std::uint32_t of, auto counts) {
@@ -176,6 +279,7 @@ void RowList::Reveal(std::uint32_t row) {
   for (std::uint32_t at = row; at != kNone; at = model_.rows[at].parent) {
     choices_.hidden.erase(at);
     if (at != row) choices_.collapsed.erase(at);
+    if (IsFoldedAway(at)) choices_.collapsed.erase(line_of_[at]);
   }
   Update();
   if (!shown_[row]) SetFilter("");
@@ -199,7 +303,7 @@ bool RowList::Admit(std::uint32_t row, bool all) {
 }
 
 void RowList::Append(std::uint32_t row) {
-  if (!admitted_[row] || choices_.hidden.contains(row)) return;
+  if (!admitted_[row] || choices_.hidden.contains(row) || IsFoldedAway(row)) return;
   if (!IsPinned(row)) {
     scrolled_.push_back(row);
     shown_[row] = true;
@@ -209,11 +313,27 @@ void RowList::Append(std::uint32_t row) {
     summary_[row] = SummaryOf(row);
     return;
   }
-  for (const std::uint32_t child : children_[row]) Append(child);
+  // The lines first: which of the others are shown depends on them.
+  for (const std::uint32_t child : children_[row]) {
+    if (model_.rows[child].kind == RowKind::kQuiet)
+      shown_[child] = IsOfUse(child) && !choices_.hidden.contains(child);
+  }
+  for (const std::uint32_t child : children_[row]) {
+    if (model_.rows[child].kind != RowKind::kQuiet || shown_[child]) Append(child);
+  }
 }
 
 void RowList::Update() {
   ++changes_;
+  Arrange();
+  // Of groups that were opened it was not known yet.
+  std::vector<bool> quiet = FindQuiet();
+  if (quiet == quiet_) return;
+  quiet_ = std::move(quiet);
+  Arrange();
+}
+
+void RowList::Arrange() {
   admitted_.assign(model_.rows.size(), false);
   shown_.assign(model_.rows.size(), false);
   summary_.assign(model_.rows.size(), {});
@@ -247,8 +367,21 @@ std::vector<std::uint32_t> RowList::SummaryOf(std::uint32_t row) const {
 }
 
 std::uint32_t RowList::StandIn(std::uint32_t row) const {
-  while (row != kNone && !shown_[row]) row = model_.rows[row].parent;
+  while (row != kNone && !shown_[row]) {
+    row = IsFoldedAway(row) ? line_of_[row] : model_.rows[row].parent;
+  }
   return row;
+}
+
+std::string RowList::Label(std::uint32_t row) const {
+  if (model_.rows[row].kind != RowKind::kQuiet) return model_.rows[row].label;
+  std::set<std::uint32_t> things;
+  const bool streams = model_.rows[row].device != kNone;
+  for (const std::uint32_t quiet : QuietRowsOf(row)) {
+    things.insert(streams ? model_.rows[quiet].stream : model_.rows[quiet].thread);
+  }
+  return fmt::format("{} {}{} without events in sight", things.size(),
+                     streams ? "stream" : "thread", things.size() == 1 ? "" : "s");
 }
 
 std::string RowList::Context(std::uint32_t row) const {
@@ -260,7 +393,7 @@ std::string RowList::Context(std::uint32_t row) const {
 }
 
 bool RowList::IsEmptied(std::uint32_t row) const {
-  return IsGroup(row) &&
+  return !children_[row].empty() &&
          std::all_of(children_[row].begin(), children_[row].end(),
                      [this](std::uint32_t child) { return choices_.hidden.contains(child); });
 }

@@ -6,6 +6,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -32,6 +34,15 @@ class RowList {
   // Everything as at first.
   void Reset();
 
+  // Of many ranks only these are open at first; to be told once it is known of whom something is
+  // said. What the user folded up or opened stays so.
+  void OpenRanks(const std::set<std::uint32_t>& ranks);
+  const std::set<std::uint32_t>& open_ranks() const { return open_ranks_; }
+  // Streams and threads without events in [start_ns, end_ns) give way to a line that stands for
+  // them, but for the rows in `kept`. False if that changes nothing.
+  // O(rows of open groups x log events).
+  bool SetSight(TimeNs start_ns, TimeNs end_ns, const std::set<std::uint32_t>& kept);
+
   // A collapsed group shows itself and none of its rows.
   void ToggleCollapsed(std::uint32_t group);
   // Pinned rows stand above all others, whatever is filtered or collapsed. Not for headings.
@@ -47,13 +58,19 @@ class RowList {
   // Puts the ranks that held the others up longest first; if they stand so, back in the order of
   // the model. Each goes with its rows.
   void SortRanks();
+  // Folds up all ranks; if they are, opens them.
+  void FoldRanks();
+  // Shows all rows without events in sight; if they are shown, folds them away.
+  void ToggleQuiet();
   // Opens and shows whatever keeps the row from being seen.
   void Reveal(std::uint32_t row);
 
   // From the top; first the pinned ones, which do not scroll.
   std::span<const std::uint32_t> pinned() const { return choices_.pinned; }
   std::span<const std::uint32_t> scrolled() const { return scrolled_; }
-  bool IsGroup(std::uint32_t row) const { return !children_[row].empty(); }
+  bool IsGroup(std::uint32_t row) const {
+    return !children_[row].empty() || model_.rows[row].kind == RowKind::kQuiet;
+  }
   bool IsCollapsed(std::uint32_t row) const { return choices_.collapsed.contains(row); }
   bool IsPinned(std::uint32_t row) const;
   int depth(std::uint32_t row) const { return depth_[row]; }
@@ -63,6 +80,8 @@ class RowList {
   static constexpr std::size_t kMaxSummaryRows = 8;
   // The row, or the nearest group around it, that is shown; kNone: none is.
   std::uint32_t StandIn(std::uint32_t row) const;
+  // What stands beside the row: "14 threads without events in sight" of a line for quiet rows.
+  std::string Label(std::uint32_t row) const;
   // The groups around it: "rank 0 on node-a, GPU 0". Empty if there are none.
   std::string Context(std::uint32_t row) const;
   // Whether the group is open and shows nothing because all its rows are hidden.
@@ -72,6 +91,16 @@ class RowList {
 
  private:
   void Update();
+  void Arrange();
+  // Which rows are quiet now, by row. Groups that are not open keep what they had.
+  std::vector<bool> FindQuiet() const;
+  void FindQuietOf(std::uint32_t line, std::vector<bool>& quiet) const;
+  // That a line stands for, or would if it were folded.
+  std::vector<std::uint32_t> QuietRowsOf(std::uint32_t line) const;
+  // Whether a line takes less room than what it stands for.
+  bool IsOfUse(std::uint32_t line) const { return QuietRowsOf(line).size() > 1; }
+  // Whether the row itself, not a group around it, gives way to its line.
+  bool IsFoldedAway(std::uint32_t row) const;
   bool Matches(std::uint32_t row) const;
   // Marks what the filter lets through, from `row` down; whether anything was.
   bool Admit(std::uint32_t row, bool all);
@@ -85,9 +114,17 @@ class RowList {
   // What was brought back, what of it the model does not have, and what that made of the choices.
   SavedRows restored_, unknown_;
   RowChoices as_restored_;
+  std::set<std::uint32_t> open_ranks_;
+  RowChoices first_;  // as at first
   std::vector<std::uint32_t> roots_;
   std::vector<std::vector<std::uint32_t>> children_;
   std::vector<int> depth_;
+  // The rows that a line stands for when they are quiet, by its index; and the line of each row.
+  std::map<std::uint32_t, std::vector<std::uint32_t>> quiet_lines_;
+  std::vector<std::uint32_t> line_of_;
+  TimeNs sight_start_ = 0, sight_end_ = 0;  // equal: not known
+  std::set<std::uint32_t> kept_;
+  std::vector<bool> quiet_;  // by row
   // Follow from the above.
   std::vector<std::uint32_t> scrolled_;
   std::vector<bool> admitted_, shown_;

@@ -239,6 +239,143 @@ TEST_F(RowListTest, SamplesAreFoldedUntilTheyAreOpened) {
   EXPECT_EQ(again.StandIn(clock), heading);
 }
 
+class ManyRanksTest : public RowListTest {
+ protected:
+  ManyRanksTest() {
+    for (std::uint32_t rank = 2; rank < 4; ++rank) {
+      const std::uint32_t heading =
+          Add(RowKind::kRank, "rank " + std::to_string(rank), kNone, rank);
+      Add(RowKind::kDevice, "GPU 0", heading, rank);
+    }
+  }
+  static constexpr std::uint32_t kRank2 = 14, kRank3 = 16;
+};
+
+TEST_F(ManyRanksTest, AreFoldedButForThoseThatSomethingIsSaidOf) {
+  RowList list(model_);
+  EXPECT_EQ(Shown(list), "0, 7, 14, 16");
+  EXPECT_EQ(list.Summary(kRank2).size(), 1U) << "its line shows its GPU";
+  list.OpenRanks({2});
+  EXPECT_EQ(Shown(list), "0, 7, 14, 15, 16");
+  EXPECT_EQ(list.Saved(), SavedRows()) << "the user chose nothing";
+  list.FoldRanks();
+  EXPECT_EQ(Shown(list), "0, 7, 14, 16");
+  list.FoldRanks();
+  EXPECT_TRUE(list.Summary(kRank3).empty()) << "all are open";
+  list.Reset();
+  EXPECT_EQ(Shown(list), "0, 7, 14, 15, 16");
+}
+
+TEST_F(ManyRanksTest, WhatTheUserFoldedOrOpenedStaysSo) {
+  RowList list(model_);
+  list.OpenRanks({2});
+  list.ToggleCollapsed(kRank2);
+  list.ToggleCollapsed(kRank3);
+  EXPECT_EQ(Shown(list), "0, 7, 14, 16, 17");
+  const SavedRows saved = list.Saved();
+  list.OpenRanks({1});
+  EXPECT_TRUE(list.IsCollapsed(kRank2));
+  EXPECT_FALSE(list.IsCollapsed(7));
+  RowList again(model_);
+  again.Restore(saved);
+  again.OpenRanks({2});
+  EXPECT_EQ(Shown(again), "0, 7, 14, 16, 17") << "also in the next window";
+  EXPECT_EQ(again.Saved(), saved);
+}
+
+// A GPU of three streams and a host of three threads. Of the first ones something goes on from 0 to
+// 10, of the others from 100 to 110.
+class QuietRowsTest : public RowListTest {
+ protected:
+  QuietRowsTest() {
+    model_.rows.clear();
+    Add(RowKind::kRank, "rank 0", kNone, 0);
+    Add(RowKind::kDevice, "GPU 0", 0, 0);
+    for (std::uint32_t stream = 0; stream < 3; ++stream) {
+      const std::uint32_t row = AddAt(RowKind::kStream, 1, stream == 0 ? 0 : 100);
+      model_.rows[row].device = 0;
+      model_.rows[row].stream = stream;
+    }
+    model_.rows[Add(RowKind::kQuiet, "streams without events", 1, 0)].device = 0;
+    Add(RowKind::kHost, "host", 0, 0);
+    for (std::uint32_t thread = 0; thread < 3; ++thread) {
+      for (const TimeNs start : {TimeNs{100}, TimeNs{thread == 0 ? 0 : 100}}) {
+        model_.rows[AddAt(RowKind::kCalls, 6, start)].thread = thread;
+      }
+    }
+    Add(RowKind::kQuiet, "threads without events", 6, 0);
+  }
+  std::uint32_t AddAt(RowKind kind, std::uint32_t parent, TimeNs start) {
+    const std::uint32_t row = Add(kind, "row", parent, 0);
+    LaneEvents events;
+    events.Add(start, start + 10, 0, Ink::kCallOther);
+    model_.rows[row].lanes = {Lane(std::move(events))};
+    return row;
+  }
+  static constexpr std::uint32_t kStreams = 5, kThreads = 13;
+};
+
+TEST_F(QuietRowsTest, ALineStandsForThoseWithoutEventsInSight) {
+  RowList list(model_);
+  EXPECT_EQ(Shown(list), "0, 1, 2, 3, 4, 6, 7, 8, 9, 10, 11, 12") << "before it is known";
+  EXPECT_TRUE(list.SetSight(0, 50, {}));
+  EXPECT_EQ(Shown(list), "0, 1, 2, 5, 6, 7, 8, 13") << "of a thread all rows stay or none";
+  EXPECT_EQ(list.Label(kStreams), "2 streams without events in sight");
+  EXPECT_EQ(list.Label(kThreads), "2 threads without events in sight");
+  EXPECT_EQ(list.StandIn(3), kStreams);
+  EXPECT_FALSE(list.SetSight(0, 60, {})) << "the same rows";
+  EXPECT_TRUE(list.SetSight(20, 60, {}));
+  EXPECT_EQ(Shown(list), "0, 1, 5, 6, 13");
+  EXPECT_EQ(list.Label(kThreads), "3 threads without events in sight");
+  EXPECT_TRUE(list.SetSight(0, 105, {}));
+  EXPECT_EQ(Shown(list), "0, 1, 2, 3, 4, 6, 7, 8, 9, 10, 11, 12");
+  EXPECT_EQ(list.Saved(), SavedRows()) << "nobody chose anything";
+}
+
+TEST_F(QuietRowsTest, OneRowIsNotWorthALine) {
+  RowList list(model_);
+  list.SetSight(0, 50, {3});
+  EXPECT_EQ(Shown(list), "0, 1, 2, 3, 4, 6, 7, 8, 13");
+}
+
+TEST_F(QuietRowsTest, TheLineShowsThemAndFoldsThemAgain) {
+  RowList list(model_);
+  list.SetSight(0, 50, {});
+  list.ToggleCollapsed(kStreams);
+  EXPECT_EQ(Shown(list), "0, 1, 2, 3, 4, 5, 6, 7, 8, 13");
+  EXPECT_EQ(list.Saved().opened, std::vector<std::string>{"r5"});
+  list.ToggleCollapsed(kStreams);
+  EXPECT_EQ(Shown(list), "0, 1, 2, 5, 6, 7, 8, 13");
+  list.ToggleQuiet();
+  EXPECT_EQ(Shown(list), "0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13");
+  list.ToggleQuiet();
+  EXPECT_EQ(Shown(list), "0, 1, 2, 5, 6, 7, 8, 13");
+}
+
+TEST_F(QuietRowsTest, WhatTheUserAsksForIsThere) {
+  RowList list(model_);
+  list.SetSight(0, 50, {});
+  list.TogglePinned(3);
+  EXPECT_EQ(Shown(list), "3 |, 0, 1, 2, 4, 6, 7, 8, 13");
+  list.SetFilter("row");
+  EXPECT_EQ(Shown(list), "3 |, 0, 1, 2, 4, 6, 7, 8, 9, 10, 11, 12") << "no lines in a filter";
+  list.SetFilter("");
+  list.Reveal(12);
+  EXPECT_EQ(list.StandIn(12), 12U);
+  list.Reset();
+  list.Hide(kThreads);
+  EXPECT_EQ(list.StandIn(12), 12U) << "without the line nothing would stand for them";
+}
+
+TEST_F(QuietRowsTest, OfAGroupThatIsOpenedItIsKnownThen) {
+  RowList list(model_);
+  list.ToggleCollapsed(6);
+  list.SetSight(0, 50, {});
+  EXPECT_EQ(Shown(list), "0, 1, 2, 5, 6");
+  list.ToggleCollapsed(6);
+  EXPECT_EQ(Shown(list), "0, 1, 2, 5, 6, 7, 8, 13");
+}
+
 TEST_F(RowListTest, EmptyStatesSayWhatToDo) {
   RowList list(model_);
   list.SetFilter("nothing like this");

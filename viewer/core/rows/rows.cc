@@ -178,6 +178,17 @@ class RankRows {
     for (auto& [stream, events] : streams) {
       AddStream(device, stream, many_contexts, events.Take());
     }
+    AddQuiet("streams", device);
+  }
+
+  // After the rows that it may stand for: in the place of a single one it would be of no use.
+  void AddQuiet(std::string_view what, std::uint32_t device) {
+    const auto can_be_quiet = [this](const Row& row) {
+      return row.parent == group_ && (row.kind == RowKind::kStream || row.thread != kNone);
+    };
+    if (std::count_if(rows_.begin() + group_, rows_.end(), can_be_quiet) < 2) return;
+    AddRow(RowKind::kQuiet, fmt::format("{} without events", what), "click to show or fold")
+        .device = device;
   }
 
   void AddAnalysis(std::uint32_t device, LaneEvents idle) {
@@ -287,6 +298,7 @@ class RankRows {
       AddThreadRow(RowKind::kCollectives, "NCCL calls", thread, events.collectives.Take());
       AddThreadRow(RowKind::kCalls, "CUDA calls", thread, events.calls.Take());
     }
+    AddQuiet("threads", kNone);
     AddSamples(HostSeries(rank_), kNone);
   }
 
@@ -400,6 +412,13 @@ std::size_t Row::Count(TimeNs start_ns, TimeNs end_ns) const {
   std::size_t count = 0;
   for (const Lane& lane : lanes) count += lane.Count(start_ns, end_ns);
   return count;
+}
+
+bool Row::HasEvents(TimeNs start_ns, TimeNs end_ns) const {
+  return std::any_of(lanes.begin(), lanes.end(), [&](const Lane& lane) {
+    const std::size_t event = lane.FirstEndingAfter(start_ns);
+    return event < lane.size() && lane.start(event) < end_ns;
+  });
 }
 
 RowModel BuildRows(const Run& run) {

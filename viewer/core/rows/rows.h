@@ -5,7 +5,9 @@
 // cause, the depth of its queue, a row a stream, and a heading for what was sampled of it; per host
 // thread its NVTX ranges, operators of PyTorch, collectives, Python stacks, waits for data,
 // checkpoints and collections of garbage, and CUDA calls; for the host its use of processors. Rows
-// without events are not there. Rows form groups by `parent`; a parent stands before its rows.
+// without events are not there. A line after the streams, and one after the rows of threads, stands
+// for those in which nothing is in sight. Rows form groups by `parent`; a parent stands before its
+// rows.
 #pragma once
 
 #include <cstdint>
@@ -39,18 +41,20 @@ enum class RowKind : std::uint8_t {
   kDataWaits,
   kHostSpans,
   kCalls,
+  kQuiet,  // of a device: its streams, of a host: its threads in which nothing is in sight
 };
 
 // A heading has nothing in it but its rows.
 inline bool IsHeading(RowKind kind) {
-  return kind == RowKind::kRank || kind == RowKind::kHost || kind == RowKind::kSampleHeading;
+  return kind == RowKind::kRank || kind == RowKind::kHost || kind == RowKind::kSampleHeading ||
+         kind == RowKind::kQuiet;
 }
 
 // Whether a group is folded up until the user opens it: what is sampled takes much room and changes
 // little, and the heading tells between which values; of a stack the line of the program tells
-// most.
+// most; and rows without events in sight tell nothing.
 inline bool IsFoldedAtFirst(RowKind kind) {
-  return kind == RowKind::kSampleHeading || kind == RowKind::kCode;
+  return kind == RowKind::kSampleHeading || kind == RowKind::kCode || kind == RowKind::kQuiet;
 }
 
 // What is in such a row stands for Python code.
@@ -81,6 +85,8 @@ struct Row {
   // Share of [start_ns, end_ns) in which something in the row was going on, 0..1. O(log n).
   double BusyShare(TimeNs start_ns, TimeNs end_ns) const;
   std::size_t Count(TimeNs start_ns, TimeNs end_ns) const;
+  // Whether a part of an event lies in [start_ns, end_ns). O(lanes log n).
+  bool HasEvents(TimeNs start_ns, TimeNs end_ns) const;
 
   Lane beside_first;  // times in which another lane is busy and the first is not
 };

@@ -28,10 +28,12 @@ TEST(BuildRows, MakesARowForAllThatHasEvents) {
                                              "queue depth",
                                              "stream 7",
                                              "stream 13",
+                                             "streams without events",
                                              "host",
                                              "thread 4242: NVTX",
                                              "thread 4242: NCCL calls",
-                                             "thread 4242: CUDA calls"};
+                                             "thread 4242: CUDA calls",
+                                             "threads without events"};
   EXPECT_EQ(labels, expected);
 }
 

@@ -22,6 +22,8 @@ class CommWaits {
   // began to move. Empty: it is not known, or it was this rank. O(log n).
   std::optional<TimeNs> TransferStart(std::uint32_t rank, std::uint32_t device,
                                       TimeNs start_ns) const;
+  // Whether anything is known.
+  bool any() const { return !held_up_.empty(); }
   // How long a rank held the others up by coming last, as far as it took longer itself; in all.
   TimeNs HeldUp(std::uint32_t rank) const { return rank < held_up_.size() ? held_up_[rank] : 0; }
 

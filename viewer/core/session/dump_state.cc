@@ -78,10 +78,7 @@ class StateWriter {
 
   std::string Rows() const {
     const RowLayout& layout = timeline_.layout();
-    const float scroll = timeline_.scroll_px();
-    const auto pinned = layout.PinnedRows(),
-               others = layout.RowsBetween(scroll + layout.pinned_px(),
-                                           scroll + timeline_.Plot().height());
+    const auto pinned = layout.PinnedRows(), others = timeline_.ScrolledRows();
     std::vector<std::uint32_t> rows(pinned.begin(), pinned.end());
     rows.insert(rows.end(), others.begin(), others.end());
     return List(rows, [this, &layout](std::uint32_t row) {

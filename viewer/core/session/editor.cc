@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <optional>
@@ -17,6 +16,7 @@
 #include <utility>
 
 #include "analyzer/common/printable.h"
+#include "viewer/core/session/environment_variable.h"
 
 namespace traceinject {
 namespace {
@@ -81,11 +81,6 @@ constexpr KnownTerminal kTerminals[] = {
 };
 constexpr std::string_view kUsualBefore = "-e";
 constexpr std::string_view kUsualTerminal = "x-terminal-emulator";  // of Debian
-
-std::string Variable(const char* name) {
-  const char* const value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
 
 // At spaces, but for those in quotation marks.
 Words SplitCommand(std::string_view text) {
@@ -212,7 +207,8 @@ void DropInput() {
 }  // namespace
 
 EditorEnvironment ThisEnvironment() {
-  return {Variable("VISUAL"), Variable("EDITOR"), Variable("TERMINAL"), Variable("PATH")};
+  return {EnvironmentVariable("VISUAL"), EnvironmentVariable("EDITOR"),
+          EnvironmentVariable("TERMINAL"), EnvironmentVariable("PATH")};
 }
 
 Result<std::vector<std::string>> EditorCommand(const EditorPlace& place,

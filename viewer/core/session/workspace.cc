@@ -17,7 +17,8 @@ constexpr float kFlagLetterShare = 0.45F;  // width of a letter, of the height o
 }  // namespace
 
 std::string_view PanelName(Panel panel) {
-  constexpr std::string_view kNames[kPanels] = {"details", "marks", "find", "help", "palette"};
+  constexpr std::string_view kNames[kPanels] = {"details", "marks",   "find",
+                                                "help",    "palette", "open"};
   return kNames[static_cast<std::size_t>(panel)];
 }
 
@@ -90,6 +91,8 @@ void Workspace::Do(CommandId command) {
       return Toggle(Panel::kPalette);
     case CommandId::kHelp:
       return Toggle(Panel::kHelp);
+    case CommandId::kOpenRecording:
+      return Toggle(Panel::kOpenDialog);
     case CommandId::kQuit:
       wants_quit_ = true;
       return;

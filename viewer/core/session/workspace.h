@@ -19,8 +19,8 @@
 namespace traceinject {
 
 // From the bottom to the top: kClear closes the last one that is open, except for the details.
-enum class Panel : std::uint8_t { kDetails, kMarks, kFind, kHelp, kPalette };
-inline constexpr std::size_t kPanels = 5;
+enum class Panel : std::uint8_t { kDetails, kMarks, kFind, kHelp, kPalette, kOpenDialog };
+inline constexpr std::size_t kPanels = 6;
 std::string_view PanelName(Panel panel);
 
 class Workspace {

@@ -38,17 +38,15 @@ std::string_view Fitting(const Canvas& canvas, std::string_view text, float room
 
 }  // namespace
 
-std::string FitText(const Canvas& canvas, std::string_view text, float room_px) {
-  const std::string safe = Safe(text);
-  return std::string(Fitting(canvas, safe, room_px));
+bool FitsWhole(const Canvas& canvas, std::string_view text, float room_px) {
+  return text.size() <= kMaxBytes && canvas.TextWidth(Safe(text)) <= room_px;
 }
 
 std::string FitTextWithDots(const Canvas& canvas, std::string_view text, float room_px) {
   const std::string safe = Safe(text);
   if (text.size() <= kMaxBytes && canvas.TextWidth(safe) <= room_px) return safe;
-  const float room = room_px - canvas.TextWidth(kDots);
-  if (room <= 0) return "";
-  return std::string(Fitting(canvas, safe, room)).append(kDots);
+  const std::string_view start = Fitting(canvas, safe, room_px - canvas.TextWidth(kDots));
+  return start.empty() ? "" : std::string(start).append(kDots);
 }
 
 std::string FitEndWithDots(const Canvas& canvas, std::string_view text, float room_px) {

@@ -12,9 +12,9 @@ namespace {
 
 // Hues of Okabe and Ito (https://jfly.uni-koeln.de/color/), moved apart in lightness: matrix
 // products blue, attention purple, the small kernels around them green, communication vermilion,
-// copies yellow. What must be told apart stays apart without red or green receptors; every color
-// bears black or white text and stands out from the dark and from the light background. The test
-// measures all three.
+// copies yellow. What can stand in one row or bar, and what lies below each other, stays apart
+// without red or green receptors; every color bears black or white text and stands out from the
+// dark and from the light background. The test measures all three.
 Rgba KernelColor(KernelClass kernel_class) {
   switch (kernel_class) {
     case KernelClass::kComm:
@@ -22,72 +22,51 @@ Rgba KernelColor(KernelClass kernel_class) {
     case KernelClass::kMemcpy:
       return 0xe6b84aff;
     case KernelClass::kMemset:
-      return 0xc49a3aff;
+      return 0xc79a3fff;
     case KernelClass::kAttentionBackward:
-      return 0xc23aa8ff;
+      return 0xad239bff;
     case KernelClass::kAttentionForward:
-      return 0xe048c3ff;
+      return 0xcb45cdff;
     case KernelClass::kKvCache:
-      return 0xe58ad6ff;
+      return 0xeea0f5ff;
     case KernelClass::kMoe:
-      return 0xb468e4ff;
+      return 0xcd77f8ff;
     case KernelClass::kEmbedding:
-      return 0x6bb0a0ff;
+      return 0x66aba1ff;
     case KernelClass::kConv:
-      return 0x5b8defff;
+      return 0x4a85d9ff;
     case KernelClass::kGemm:
       return 0x2166f8ff;
     case KernelClass::kNorm:
-      return 0x167f49ff;
+      return 0x20793dff;
     case KernelClass::kSoftmaxLoss:
-      return 0x2f9e6bff;
+      return 0x35a468ff;
     case KernelClass::kOptimizer:
-      return 0xb6cb8eff;
+      return 0xb8d292ff;
     case KernelClass::kQuant:
-      return 0x4f9980ff;
+      return 0x217463ff;
     case KernelClass::kRope:
-      return 0xa5d0c8ff;
+      return 0xa0d0e2ff;
     case KernelClass::kReduce:
-      return 0x3f9f8cff;
+      return 0x3d835eff;
     case KernelClass::kSortTopk:
-      return 0x649b8dff;
+      return 0x4ca3aeff;
     case KernelClass::kDropoutRng:
-      return 0xb5c7a5ff;
+      return 0xbbd0abff;
     case KernelClass::kCopyCast:
-      return 0x9fb5b4ff;
+      return 0xc0cac2ff;
     case KernelClass::kElementwise:
-      return 0xafc4c3ff;
+      return 0x9ab094ff;
     case KernelClass::kTriton:
-      return 0x62b0c9ff;
+      return 0x45a8caff;
     case KernelClass::kOther:
-      return 0x646e78ff;
+      return 0x727f89ff;
   }
   return 0x646e78ff;
 }
 
-Rgba CallColor(Ink ink) {
-  switch (ink) {
-    case Ink::kCallLaunch:
-      return 0x6f9fc8ff;
-    case Ink::kCallCopy:
-      return 0xd1a05aff;
-    case Ink::kCallMemset:
-      return 0xb59a70ff;
-    case Ink::kCallSynchronize:
-      return 0x9e5493ff;
-    case Ink::kCallEvent:
-      return 0x8d9aa8ff;
-    case Ink::kCallAllocate:
-      return 0x6c65bfff;
-    case Ink::kCallGraphLaunch:
-      return 0x4f86c0ff;
-    default:
-      return 0x93a0adff;
-  }
-}
-
 constexpr std::array<Rgba, kNvtxInks> kNvtxColors = {
-    0x76b7b2ff, 0xd9b44aff, 0xb7a3d0ff, 0x8cc47aff, 0xe39a7bff, 0x86aadfff, 0xd6a3bdff, 0xa9b665ff};
+    0x70afa2ff, 0xd7b040ff, 0xb29ec8ff, 0x9fcf88ff, 0xc68568ff, 0x81acecff, 0xeeb4ccff, 0xa8b05bff};
 
 // The program's own code has a hue, that of libraries has none.
 constexpr std::array<Rgba, kOwnCodeInks> kOwnCodeColors = {0xe8a25cff, 0xd98b45ff, 0xf0b67aff,
@@ -105,39 +84,61 @@ Rgba CodeColor(Ink ink) {
 Rgba IdleColor(IdleCause cause) {
   switch (cause) {
     case IdleCause::kDataWait:
-      return 0xf6b600ff;
+      return 0xffb900ff;
     case IdleCause::kSync:
-      return 0x9e5493ff;
+      return 0x9a518dff;
     case IdleCause::kDrainedBySync:
-      return 0xde86d0ff;
+      return 0xe186d3ff;
     case IdleCause::kAllocator:
-      return 0x6c65bfff;
+      return 0x6e64b8ff;
     case IdleCause::kCheckpoint:
-      return 0x776d5dff;
+      return 0x655247ff;
     case IdleCause::kGc:
-      return 0xb4cc60ff;
+      return 0xb1d26cff;
     case IdleCause::kLaunch:
-      return 0x3ea2ffff;
+      return 0x0ca5ffff;
     case IdleCause::kPython:
-      return 0x00dc99ff;
+      return 0x03c270ff;
     case IdleCause::kHostWait:
-      return 0x1164f3ff;
+      return 0x004e5dff;
     case IdleCause::kCopy:
-      return 0xb98755ff;
+      return 0xb9854bff;
     case IdleCause::kCommunication:
       return 0xd55e00ff;
     case IdleCause::kQueued:
-      return 0xbbc5c9ff;
+      return 0xabb9c1ff;
     case IdleCause::kUnknown:
       break;
   }
-  return 0x88949aff;
+  return 0x7f8a82ff;
+}
+
+// A call has the color of the idle time that it causes.
+Rgba CallColor(Ink ink) {
+  switch (ink) {
+    case Ink::kCallLaunch:
+      return 0x75a5cbff;
+    case Ink::kCallCopy:
+      return 0xc99b57ff;
+    case Ink::kCallMemset:
+      return 0xb39970ff;
+    case Ink::kCallSynchronize:
+      return IdleColor(IdleCause::kSync);
+    case Ink::kCallEvent:
+      return 0x878f99ff;
+    case Ink::kCallAllocate:
+      return IdleColor(IdleCause::kAllocator);
+    case Ink::kCallGraphLaunch:
+      return 0x5f9be1ff;
+    default:
+      return 0xa8b8c6ff;
+  }
 }
 
 // For names and streams: as far apart as so many can be.
-constexpr std::array<Rgba, kHues> kHueColors = {0x3ea2ffff, 0xf6b600ff, 0x167f49ff, 0xe048c3ff,
-                                                0xd55e00ff, 0x00dc99ff, 0x6c65bfff, 0xb6cb8eff,
-                                                0x1164f3ff, 0xb98755ff, 0xde86d0ff, 0x88949aff};
+constexpr std::array<Rgba, kHues> kHueColors = {0x52a2fdff, 0xf1b000ff, 0x0b7443ff, 0xe243d2ff,
+                                                0xda6403ff, 0x00deaeff, 0x5e549dff, 0xbbcd85ff,
+                                                0x006efeff, 0xbc8a4fff, 0xdf86cdff, 0x879496ff};
 
 }  // namespace
 

@@ -13,6 +13,8 @@ using Rgba = std::uint32_t;
 
 Rgba FillColor(Ink ink);
 Rgba FillColor(Category category);
+// Of the idle part of a bar that has categories in it.
+inline constexpr Rgba kIdlePartColor = 0x565d66ff;
 // One of kHues colors for things that are only to be told apart: names, streams.
 inline constexpr std::uint32_t kHues = 12;
 Rgba HueColor(std::uint32_t number);

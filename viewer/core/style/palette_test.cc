@@ -69,6 +69,16 @@ double Distance(Rgba a, Rgba b) {
   return least;
 }
 
+// As what only waits looks on a background.
+Rgba On(Rgba background, Rgba color) {
+  Rgba mixed = 0xff;
+  for (const unsigned shift : {8U, 16U, 24U}) {
+    const unsigned above = color >> shift & 0xff, below = background >> shift & 0xff;
+    mixed |= (above * kWaitAlpha + below * (255 - kWaitAlpha)) / 255 << shift;
+  }
+  return mixed;
+}
+
 struct Named {
   std::string name;
   Rgba color;
@@ -99,30 +109,133 @@ std::vector<Named> AllFills() {
   return fills;
 }
 
-TEST(Palette, WhatTheGpuDoesIsToldApartWithoutRedOrGreen) {
-  ExpectApart({{"compute", FillColor(Category::kCompute)},
-               {"communication", FillColor(Category::kCommunication)},
-               {"copies", FillColor(Category::kCopy)},
-               {"background", DarkTheme().background}},
-              20);
+std::vector<Named> InksOf(unsigned first, unsigned count) {
+  std::vector<Named> inks;
+  for (unsigned ink = first; ink < first + count; ++ink) {
+    inks.push_back({"ink " + std::to_string(ink), FillColor(static_cast<Ink>(ink))});
+  }
+  return inks;
+}
+
+std::vector<Named> KernelColors(const std::vector<KernelClass>& classes) {
   std::vector<Named> kernels;
-  for (const KernelClass kernel_class :
-       {KernelClass::kComm, KernelClass::kMemcpy, KernelClass::kGemm,
-        KernelClass::kAttentionForward, KernelClass::kNorm, KernelClass::kOptimizer,
-        KernelClass::kElementwise, KernelClass::kOther}) {
+  for (const KernelClass kernel_class : classes) {
     kernels.push_back(
         {std::string(KernelClassTitle(kernel_class)), FillColor(InkOf(kernel_class))});
   }
-  ExpectApart(kernels, 20);
+  return kernels;
 }
 
-TEST(Palette, CausesOfIdleTimeAreToldApartWithoutRedOrGreen) {
+std::vector<KernelClass> EveryKernelClass() {
+  const auto all = AllKernelClasses();
+  return {all.begin(), all.end()};
+}
+
+// Those that take most of the time of most programs.
+const std::vector<KernelClass> kMainClasses = {KernelClass::kComm,
+                                               KernelClass::kMemcpy,
+                                               KernelClass::kGemm,
+                                               KernelClass::kNorm,
+                                               KernelClass::kAttentionForward,
+                                               KernelClass::kOptimizer,
+                                               KernelClass::kElementwise,
+                                               KernelClass::kOther};
+
+std::vector<Named> IdleColors() {
   std::vector<Named> causes;
   for (unsigned i = 0; i < kIdleCauses; ++i) {
     const auto cause = static_cast<IdleCause>(i);
-    causes.push_back({std::string(IdleCauseName(cause)), FillColor(InkOf(cause))});
+    causes.push_back({"idle: " + std::string(IdleCauseName(cause)), FillColor(InkOf(cause))});
   }
-  ExpectApart(causes, 15);
+  return causes;
+}
+
+std::vector<Named> HueColors() {
+  std::vector<Named> hues;
+  for (std::uint32_t i = 0; i < kHues; ++i) hues.push_back({std::to_string(i), HueColor(i)});
+  return hues;
+}
+
+// What can stand beside each other in one row or bar.
+struct Neighbors {
+  std::string where;
+  std::vector<Named> colors;
+  double least;  // distance of any two
+};
+
+std::vector<Neighbors> AllNeighbors() {
+  const Rgba compute = FillColor(Category::kCompute), copy = FillColor(Category::kCopy),
+             communication = FillColor(Category::kCommunication);
+  return {
+      {"row of a GPU",
+       {{"compute", compute},
+        {"communication", communication},
+        {"copies", copy},
+        {"dark background", DarkTheme().background}},
+       20},
+      {"row of a GPU in light",
+       {{"compute", compute},
+        {"communication", communication},
+        {"copies", copy},
+        {"light background", LightTheme().background}},
+       20},
+      {"bar of where the time goes",
+       {{"compute", compute},
+        {"communication", communication},
+        {"copies", copy},
+        {"idle", kIdlePartColor}},
+       20},
+      {"row of a stream", KernelColors(EveryKernelClass()), 12},
+      {"row of a stream, mostly", KernelColors(kMainClasses), 20},
+      {"row of a stream by name or stream", HueColors(), 18},
+      {"row of idle time", IdleColors(), 15},
+      {"row of calls",
+       InksOf(static_cast<unsigned>(Ink::kCallLaunch),
+              1 + static_cast<unsigned>(Ink::kCallOther) - static_cast<unsigned>(Ink::kCallLaunch)),
+       14},
+      {"row of NVTX ranges", InksOf(static_cast<unsigned>(Ink::kNvtx), kNvtxInks), 14},
+      {"row of pauses",
+       {{"checkpoint", FillColor(Ink::kCheckpoint)}, {"gc", FillColor(Ink::kGarbageCollection)}},
+       15},
+      {"row of steps",
+       {{"step", FillColor(Ink::kStep)}, {"unusual step", FillColor(Ink::kStepUnusual)}},
+       20},
+      {"row of steps, the other half",
+       {{"odd step", FillColor(Ink::kStepOdd)}, {"unusual step", FillColor(Ink::kStepUnusual)}},
+       19},
+  };
+}
+
+TEST(Palette, WhatStandsInOneRowOrBarIsToldApartWithoutRedOrGreen) {
+  for (const Neighbors& neighbors : AllNeighbors()) {
+    SCOPED_TRACE(neighbors.where);
+    ExpectApart(neighbors.colors, neighbors.least);
+  }
+}
+
+// The row of idle time lies above those of streams, and one legend explains both.
+TEST(Palette, CausesOfIdleTimeAreToldApartFromKernels) {
+  const auto least = [](const Named& cause, const Named& kernel) {
+    // Waiting for communication has the color of communication.
+    if (cause.color == FillColor(InkOf(IdleCause::kCommunication)) &&
+        kernel.color == FillColor(InkOf(KernelClass::kComm)))
+      return 0;
+    return 10;
+  };
+  for (const Named& cause : IdleColors()) {
+    for (const Named& kernel : KernelColors(EveryKernelClass())) {
+      EXPECT_GE(Distance(cause.color, kernel.color), least(cause, kernel))
+          << cause.name << " and " << kernel.name;
+    }
+  }
+  const Rgba host_wait = FillColor(InkOf(IdleCause::kHostWait));
+  for (const Theme* theme : {&DarkTheme(), &LightTheme()}) {
+    EXPECT_GE(Distance(host_wait, On(theme->background, FillColor(InkOf(KernelClass::kComm)))), 15)
+        << "host wait and what waits for other ranks, in " << theme->name;
+  }
+  for (const Named& kernel : KernelColors(kMainClasses)) {
+    EXPECT_GE(Distance(host_wait, kernel.color), 20) << "host wait and " << kernel.name;
+  }
 }
 
 TEST(Palette, CodeOfTheProgramIsToldApartFromLibraries) {

@@ -102,6 +102,16 @@ constexpr Command kCommands[] = {
     {CommandId::kSortRanks, CommandGroup::kRows, "sort-ranks", "Sort ranks by lateness", Key::kL,
      kNoOther, kOnce,
      "ranks that delayed others longest by arriving last come first; again: by number"},
+    {CommandId::kFoldRanks,
+     CommandGroup::kRows,
+     "fold-ranks",
+     "Collapse or expand all ranks",
+     {Key::kC, kShift},
+     kNoOther,
+     kOnce,
+     "collapse all ranks, a line each; again: expand them"},
+    {CommandId::kQuietRows, CommandGroup::kRows, "idle-rows", "Rows without events", Key::kI,
+     kNoOther, kOnce, "show or fold away streams and threads without events in the visible time"},
     {CommandId::kResetRows,
      CommandGroup::kRows,
      "reset-rows",
@@ -110,6 +120,23 @@ constexpr Command kCommands[] = {
      kNoOther,
      kOnce,
      "show all rows in their original order, without a filter"},
+
+    {CommandId::kOpenRecording,
+     CommandGroup::kFile,
+     "open",
+     "Open...",
+     {Key::kO, kControl},
+     kNoOther,
+     kOnce,
+     "open another recording: type its path, or choose it from a list"},
+    {CommandId::kQuit,
+     CommandGroup::kFile,
+     "quit",
+     "Quit",
+     {Key::kQ, kControl},
+     kNoOther,
+     kOnce,
+     "close the window"},
 
     {CommandId::kDetails, CommandGroup::kWindow, "details", "Details", Key::kQ, kNoOther, kOnce,
      "show or hide details of the selected event"},
@@ -127,14 +154,6 @@ constexpr Command kCommands[] = {
      kNoOther,
      kOnce,
      "search commands"},
-    {CommandId::kQuit,
-     CommandGroup::kWindow,
-     "quit",
-     "Quit",
-     {Key::kQ, kControl},
-     kNoOther,
-     kOnce,
-     "close the window"},
     {CommandId::kHelp, CommandGroup::kWindow, "help", "Keys and mouse", Key::kQuestion, Key::kF1,
      kOnce, "show or hide this list"},
 };
@@ -184,7 +203,7 @@ std::span<const Command> Commands() { return kCommands; }
 std::span<const Gesture> Gestures() { return kGestures; }
 
 std::string_view GroupTitle(CommandGroup group) {
-  constexpr std::string_view kTitles[] = {"View", "Event", "Marks", "Rows", "Window"};
+  constexpr std::string_view kTitles[] = {"File", "View", "Event", "Marks", "Rows", "Window"};
   return kTitles[static_cast<std::size_t>(group)];
 }
 

@@ -38,6 +38,7 @@ enum class CommandId : std::uint8_t {
   kDetails,
   kClear,
   kPalette,
+  kOpenRecording,
   kQuit,
   kHelp,
   kCollapse,
@@ -46,13 +47,15 @@ enum class CommandId : std::uint8_t {
   kMoveRowUp,
   kMoveRowDown,
   kSortRanks,
+  kFoldRanks,
+  kQuietRows,
   kResetRows,
   kTheme,
   kColors,
 };
 
 // The menu that a command stands in.
-enum class CommandGroup : std::uint8_t { kView, kEvent, kMarks, kRows, kWindow };
+enum class CommandGroup : std::uint8_t { kFile, kView, kEvent, kMarks, kRows, kWindow };
 
 struct Command {
   CommandId id;

@@ -56,5 +56,17 @@ TEST_F(EvidencePlaceTest, UnknownPlacesAreNowhere) {
   EXPECT_FALSE(Place(1'000 * kUs, 1'200 * kUs));
 }
 
+TEST(RanksInVerdict, AreThoseOfItsEvidenceAndItsPlace) {
+  traceinject::Run run;
+  run.ranks.resize(6);
+  for (int rank = 0; rank < 6; ++rank) run.ranks[static_cast<std::size_t>(rank)].rank = 10 + rank;
+  proto::Verdict verdict;
+  EXPECT_EQ(RanksIn(run, verdict), (std::set<std::uint32_t>{0})) << "something is to be seen";
+  verdict.add_evidence()->set_text("of nobody");
+  verdict.add_evidence()->set_source(4);
+  verdict.set_place("rank 12");
+  EXPECT_EQ(RanksIn(run, verdict), (std::set<std::uint32_t>{2, 4}));
+}
+
 }  // namespace
 }  // namespace traceinject

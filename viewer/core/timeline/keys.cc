@@ -20,7 +20,8 @@ constexpr NamedKey kNamed[] = {
     {Key::kPageUp, "PageUp"}, {Key::kPageDown, "PageDown"},
     {Key::kHome, "Home"},     {Key::kEnter, "Enter"},
     {Key::kEscape, "Esc"},    {Key::kBackspace, "Backspace"},
-    {Key::kDelete, "Delete"}, {Key::kF1, "F1"},
+    {Key::kDelete, "Delete"}, {Key::kTab, "Tab"},
+    {Key::kF1, "F1"},
 };
 
 bool SameLetters(std::string_view a, std::string_view b) {

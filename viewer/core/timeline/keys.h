@@ -35,6 +35,7 @@ enum class Key : std::uint8_t {
   kEscape,
   kBackspace,
   kDelete,
+  kTab,
   kF1,
 };
 inline constexpr Key kLastKey = Key::kF1;

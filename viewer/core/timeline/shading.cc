@@ -5,9 +5,17 @@
 #include <utility>
 
 namespace traceinject {
+namespace {
 
-Shading::Shading(std::string label, Vanishing vanishing)
-    : label_(std::move(label)), vanishing_(std::move(vanishing)) {
+RowOwner OwnerOf(const DeviceAnalysis& judged) {
+  return {static_cast<std::uint32_t>(judged.rank_index),
+          static_cast<std::uint32_t>(judged.device - judged.rank->devices.data())};
+}
+
+}  // namespace
+
+Shading::Shading(std::string label, Vanishing vanishing, const RowOwner& owner)
+    : label_(std::move(label)), vanishing_(std::move(vanishing)), owner_(owner) {
   for (const Interval& time : vanishing_.times)
     before_.push_back(before_.back() + time.end - time.start);
 }
@@ -26,8 +34,8 @@ std::optional<Shading> ShadingOf(const ShadingRequest& request,
                                  const std::atomic<bool>& cancelled) {
   if (request.label.empty()) return Shading("", {});
   const DeviceAnalysis* judged = request.report->judged.get();
-  Shading found(request.label,
-                judged != nullptr ? FindVanishing(*judged, request.label) : Vanishing());
+  if (judged == nullptr) return Shading(request.label, {});
+  Shading found(request.label, FindVanishing(*judged, request.label), OwnerOf(*judged));
   if (cancelled) return std::nullopt;
   return found;
 }

@@ -11,16 +11,19 @@
 
 #include "analyzer/verdict/vanishing.h"
 #include "viewer/core/load/background_report.h"
+#include "viewer/core/rows/row_owner.h"
 
 namespace traceinject {
 
 class Shading {
  public:
-  Shading(std::string label, Vanishing vanishing);
+  Shading(std::string label, Vanishing vanishing, const RowOwner& owner = {});
 
   const std::string& label() const { return label_; }
   // Whose time it is, as the report calls it; empty: of none.
   const std::string& device() const { return vanishing_.device; }
+  // The same as rows know it: the others are not shaded.
+  const RowOwner& owner() const { return owner_; }
   const Intervals& times() const { return vanishing_.times; }
   TimeNs length_ns() const { return before_.back(); }
   // How much of it lies before a moment. O(log n).
@@ -29,6 +32,7 @@ class Shading {
  private:
   std::string label_;
   Vanishing vanishing_;
+  RowOwner owner_;
   std::vector<TimeNs> before_ = {0};  // total length of the first 0, 1, 2, ... intervals
 };
 

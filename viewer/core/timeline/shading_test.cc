@@ -76,6 +76,23 @@ TEST_F(PaintShadingTest, ManyShortPiecesShowTheirShare) {
   EXPECT_EQ(alpha(half), alpha(whole) / 2);
 }
 
+TEST_F(PaintShadingTest, OnlyTheRowsOfItsRankAreShaded) {
+  const std::unique_ptr<const LoadedRun> loaded = LoadRunOfTwoRanks();
+  Timeline timeline(loaded->run, loaded->rows);
+  timeline.Resize(Sizes().label + 1000, 900);
+  RecordingCanvas canvas;
+  PaintShading(timeline,
+               Shading("comm_exposed", {"rank 0 GPU 0", {{2'000'000, 3'000'000}}}, {0, 0}), canvas);
+  ASSERT_FALSE(canvas.shapes.empty());
+  for (const auto& shape : canvas.shapes) {
+    EXPECT_EQ(shape.box.top, timeline.Plot().top);
+    EXPECT_LT(shape.box.bottom, timeline.Plot().bottom);
+    const std::uint32_t below = timeline.RowAt(shape.box.bottom + 1);
+    ASSERT_NE(below, kNone);
+    EXPECT_EQ(loaded->rows.rows[below].kind, RowKind::kRank) << "up to the next rank";
+  }
+}
+
 TEST_F(PaintShadingTest, NothingOutsideOfTheView) {
   EXPECT_TRUE(Paint({{9'000'000, 9'500'000}}).empty());
 }

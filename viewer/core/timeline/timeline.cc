@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
 
 #include "viewer/core/rows/event_text.h"
 #include "viewer/core/rows/same_event.h"
@@ -13,6 +14,20 @@ namespace {
 
 constexpr std::size_t kHistory = 64;
 
+// Those that were open at first on another timeline of the same recording.
+std::set<std::uint32_t> SameRanks(const Timeline& before, const Timeline& now) {
+  std::set<std::uint32_t> ranks;
+  const RowModel& model = before.model();
+  for (std::uint32_t row = 0; row < model.rows.size(); ++row) {
+    if (model.rows[row].kind != RowKind::kRank ||
+        !before.row_list().open_ranks().contains(model.rows[row].rank))
+      continue;
+    const std::uint32_t same = SameRow(before.run(), model, row, now.run(), now.model());
+    if (same != kNone) ranks.insert(now.model().rows[same].rank);
+  }
+  return ranks;
+}
+
 }  // namespace
 
 Timeline::Timeline(const Run& run, const RowModel& model, const Links* links)
@@ -21,7 +36,9 @@ Timeline::Timeline(const Run& run, const RowModel& model, const Links* links)
       links_(links),
       view_(model.start, model.end),
       row_list_(model),
-      layout_(model, row_list_, sizes_) {}
+      layout_(model, row_list_, sizes_) {
+  FollowSight();
+}
 
 void Timeline::Resize(float width_px, float height_px, const Sizes& sizes) {
   width_px_ = width_px;
@@ -38,9 +55,26 @@ void Timeline::Relayout() { layout_ = RowLayout(model_, row_list_, sizes_); }
 
 void Timeline::ChangeRows(const std::function<void(RowList&)>& change) {
   change(row_list_);
+  SetSight();
   Relayout();
   ScrollTo(scroll_px_);
   SetHover(EventAt(pointer_x_, pointer_y_));
+}
+
+bool Timeline::SetSight() {
+  std::set<std::uint32_t> kept;
+  if (selection_) kept.insert(selection_->row);
+  if (measure_ && measure_->row != kNone) kept.insert(measure_->row);
+  return row_list_.SetSight(view_.start_ns(), view_.end_ns(), kept);
+}
+
+void Timeline::FollowSight() {
+  const bool at_pointer = InPlot(pointer_x_, pointer_y_) && RowAt(pointer_y_) != kNone;
+  const std::uint32_t row = RowAt(at_pointer ? pointer_y_ : ScrolledTop());
+  const float before = row == kNone ? 0 : RowTop(row);
+  if (!SetSight()) return;
+  Relayout();
+  ScrollTo(scroll_px_ + (row == kNone ? 0 : RowTop(row) - before));
 }
 
 void Timeline::ChangeRow(CommandId command, std::uint32_t row) {
@@ -62,6 +96,38 @@ float Timeline::LaneTop(std::size_t row, std::size_t lane) const {
   return RowTop(row) + layout_.lane_top_px(row, lane) - layout_.top_px(row);
 }
 
+std::vector<Box> Timeline::BoxesOf(const RowOwner& owner) const {
+  const Box plot = Plot();
+  if (owner.rank == kNone) return {plot};
+  std::vector<Box> boxes;
+  const auto add = [&](std::span<const std::uint32_t> rows, float top, float bottom) {
+    for (const std::uint32_t row : rows) {
+      if (!owner.Has(model_.rows[row])) continue;
+      const float row_top = RowTop(row);
+      const float row_bottom = row_top + layout_.bottom_px(row) - layout_.top_px(row);
+      const Box box{plot.left, std::max(row_top, top), plot.right, std::min(row_bottom, bottom)};
+      if (box.bottom <= box.top) continue;
+      if (!boxes.empty() && boxes.back().bottom == box.top) {
+        boxes.back().bottom = box.bottom;
+      } else {
+        boxes.push_back(box);
+      }
+    }
+  };
+  const float pinned_bottom = std::min(ScrolledTop(), plot.bottom);
+  add(layout_.PinnedRows(), plot.top, pinned_bottom);
+  add(ScrolledRows(), pinned_bottom, plot.bottom);
+  return boxes;
+}
+
+std::span<const std::uint32_t> Timeline::ScrolledRows() const {
+  return layout_.RowsBetween(scroll_px_ + layout_.pinned_px(), scroll_px_ + Plot().height());
+}
+
+RowOwner Timeline::MeasureOwner() const {
+  return measure_ && measure_->row != kNone ? OwnerOf(model_.rows[measure_->row]) : RowOwner{};
+}
+
 float Timeline::LayoutY(float y) const {
   return y - (y < ScrolledTop() ? sizes_.ruler : RowsTop());
 }
@@ -81,6 +147,7 @@ void Timeline::ContinueFrom(const Timeline& before) {
   pointer_x_ = before.pointer_x_;
   pointer_y_ = before.pointer_y_;
   look_ = before.look_;
+  row_list_.OpenRanks(SameRanks(before, *this));
   row_list_.SetFilter(before.row_list_.choices().filter);
   row_list_.Restore(before.row_list_.Saved());
   Relayout();
@@ -117,6 +184,7 @@ void Timeline::ContinueFrom(const Timeline& before) {
   const bool all = view.start_ns() <= before.model_.start && view.end_ns() >= before.model_.end;
   if (!all) view_.Show(view.start_ns() + moved, view.end_ns() + moved);
   if (all) view_.ShowAll();
+  FollowSight();
   // The row that stays where it was on the screen: rows above it may be new.
   std::uint32_t row = before.RowAt(sizes_.ruler);
   if (selection_ && before.layout_.top_px(before.selection_->row) >= before.scroll_px_ &&
@@ -132,16 +200,19 @@ void Timeline::ContinueFrom(const Timeline& before) {
 void Timeline::Show(TimeNs start_ns, TimeNs end_ns) {
   Remember();
   view_.Show(start_ns, end_ns);
+  FollowSight();
 }
 
 void Timeline::Fit(TimeNs start_ns, TimeNs end_ns) {
   Remember();
   view_.Fit(start_ns, end_ns);
+  FollowSight();
 }
 
 void Timeline::StepTo(TimeNs start_ns, TimeNs end_ns) {
   BeginStep();
   view_.Show(start_ns, end_ns);
+  FollowSight();
 }
 
 void Timeline::ScrollTo(float scroll_px) {
@@ -157,18 +228,22 @@ bool Timeline::Do(CommandId command) {
     case CommandId::kZoomIn:
       BeginStep();
       view_.ZoomAt(anchor, 1 / kZoomStep);
+      FollowSight();
       return true;
     case CommandId::kZoomOut:
       BeginStep();
       view_.ZoomAt(anchor, kZoomStep);
+      FollowSight();
       return true;
     case CommandId::kPanLeft:
       BeginStep();
       view_.Pan(-kPanShare * plot.width());
+      FollowSight();
       return true;
     case CommandId::kPanRight:
       BeginStep();
       view_.Pan(kPanShare * plot.width());
+      FollowSight();
       return true;
     case CommandId::kScrollUp:
       ScrollTo(scroll_px_ - kScrollLanes * sizes_.lane);
@@ -182,6 +257,7 @@ bool Timeline::Do(CommandId command) {
     case CommandId::kShowAll:
       Remember();
       view_.ShowAll();
+      FollowSight();
       return true;
     case CommandId::kPreviousView:
       Back();
@@ -214,6 +290,12 @@ bool Timeline::Do(CommandId command) {
     case CommandId::kSortRanks:
       ChangeRows([](RowList& list) { list.SortRanks(); });
       return true;
+    case CommandId::kFoldRanks:
+      ChangeRows([](RowList& list) { list.FoldRanks(); });
+      return true;
+    case CommandId::kQuietRows:
+      ChangeRows([](RowList& list) { list.ToggleQuiet(); });
+      return true;
     case CommandId::kResetRows:
       ChangeRows([](RowList& list) { list.Reset(); });
       return true;
@@ -245,6 +327,7 @@ void Timeline::Back() {
   if (history_.empty()) return;
   view_ = history_.back().view;
   view_.SetWidth(Plot().width());
+  FollowSight();
   ScrollTo(history_.back().scroll_px);
   history_.pop_back();
 }
@@ -322,14 +405,15 @@ void Timeline::Reveal(const EventRef& ref) {
   if (!in_time) {
     const TimeNs before = view_.span_ns() / 2;
     view_.Show(start - before, start - before + view_.span_ns());
+    FollowSight();
   }
   ScrollToRow(ref.row);
 }
 
 void Timeline::RevealRange(const Measure& range) {
-  Fit(range.start, range.end);
   SetMeasure(range);
-  if (range.row != kNone) ScrollToRow(range.row);
+  Fit(range.start, range.end);
+  if (range.row != kNone) ScrollToGroup(range.row);
 }
 
 bool Timeline::IsOnScreen(std::uint32_t row) const {
@@ -344,6 +428,39 @@ void Timeline::ScrollToRow(std::uint32_t row) {
   const float top = layout_.top_px(row), bottom = layout_.bottom_px(row);
   if (top < scroll_px_ + layout_.pinned_px()) ScrollTo(top - layout_.pinned_px());
   if (bottom > scroll_px_ + Plot().height()) ScrollTo(bottom - Plot().height());
+}
+
+float Timeline::GroupBottom(std::uint32_t row) const {
+  float bottom = layout_.bottom_px(row);
+  const auto is_inside = [&](std::uint32_t other) {
+    while (other != kNone && other != row) other = model_.rows[other].parent;
+    return other == row;
+  };
+  for (std::uint32_t other = row + 1; other < model_.rows.size() && is_inside(other); ++other) {
+    if (layout_.Shows(other)) bottom = std::max(bottom, layout_.bottom_px(other));
+  }
+  return bottom;
+}
+
+void Timeline::ScrollToGroup(std::uint32_t row) {
+  if (!layout_.Shows(row)) ChangeRows([row](RowList& list) { list.Reveal(row); });
+  if (layout_.IsPinned(row)) return;
+  const float room = Plot().height() - layout_.pinned_px();
+  // A row is not left at the very bottom.
+  const float below =
+      std::max(GroupBottom(row), layout_.bottom_px(row) + kScrollLanes * sizes_.lane);
+  const float bottom = std::min(below, layout_.bottom_px(row) + room / 2);
+  float top = layout_.top_px(row);
+  for (std::uint32_t group = 0; group < row; ++group) {
+    const bool fits =
+        layout_.Shows(group) && !layout_.IsPinned(group) && bottom - layout_.top_px(group) <= room;
+    if (fits && model_.rows[group].rank == model_.rows[row].rank && row_list_.IsGroup(group)) {
+      top = std::min(top, layout_.top_px(group));
+    }
+  }
+  const float shown_top = scroll_px_ + layout_.pinned_px();
+  if (top >= shown_top && bottom <= shown_top + room) return;
+  ScrollTo(top - layout_.pinned_px());
 }
 
 std::uint32_t ChosenRow(const Timeline& timeline) {

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <functional>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -16,6 +17,7 @@
 #include "viewer/core/rows/marked_places.h"
 #include "viewer/core/rows/row_layout.h"
 #include "viewer/core/rows/row_list.h"
+#include "viewer/core/rows/row_owner.h"
 #include "viewer/core/rows/rows.h"
 #include "viewer/core/style/canvas.h"
 #include "viewer/core/style/sizes.h"
@@ -71,7 +73,8 @@ class Timeline {
   // Which rows are shown: `change` does with the list what it likes.
   void ChangeRows(const std::function<void(RowList&)>& change);
   void SetLook(const Look& look) { look_ = look; }
-  // Measures a stretch and brings it and its row into view, with some room on both sides.
+  // Measures a stretch and brings it into view, with some room on both sides; of the rows its own,
+  // those of its group below it, and as many as fit of those between it and its rank's heading.
   void RevealRange(const Measure& range);
   void Select(const std::optional<EventRef>& ref);
   // Where rows of code show other places than these, they are paler.
@@ -95,6 +98,8 @@ class Timeline {
   const MarkedPlaces& marked_places() const { return marked_places_; }
   // Whether a press would take hold of an edge of the measured range.
   bool OverMeasureEdge() const { return EdgeAtPointer().has_value(); }
+  // The stretch that will be shown when the middle button is let go; empty: it is not held.
+  const std::optional<std::pair<TimeNs, TimeNs>>& zoom_range() const { return zoom_range_; }
   float pointer_x() const { return pointer_x_; }
   float pointer_y() const { return pointer_y_; }
   // The time under the pointer, on an event's edge if one is near; empty outside of the plot and
@@ -111,6 +116,13 @@ class Timeline {
   // Top of a row; pinned rows do not scroll.
   float RowTop(std::size_t row) const;
   float LaneTop(std::size_t row, std::size_t lane) const;
+  // Where rows of an owner are in sight, across the plot; rows below each other share a box.
+  // O(rows in sight).
+  std::vector<Box> BoxesOf(const RowOwner& owner) const;
+  // Whose rows the measured range lies on.
+  RowOwner MeasureOwner() const;
+  // The rows in sight below the pinned ones, from the top.
+  std::span<const std::uint32_t> ScrolledRows() const;
   // Below the pinned rows.
   float ScrolledTop() const { return sizes_.ruler + layout_.pinned_px(); }
   // The row at a height, beside the plot as well; kNone if there is none.
@@ -137,6 +149,13 @@ class Timeline {
   float label_px() const { return std::min(sizes_.label, width_px_ / 2); }
   void ScrollTo(float scroll_px);
   void ScrollToRow(std::uint32_t row);
+  void ScrollToGroup(std::uint32_t row);
+  // The bottom of the last row that is shown in a group; of other rows their own.
+  float GroupBottom(std::uint32_t row) const;
+  // After every change of the time that is shown: rows without events go, others come. The row at
+  // the pointer, else the one at the top, stays where it is.
+  void FollowSight();
+  bool SetSight();
   // All of the row itself, not of a group that stands for it.
   bool IsOnScreen(std::uint32_t row) const;
   void Remember();

@@ -76,6 +76,10 @@ Box Timeline::EventBox(const EventRef& ref) const {
 
 std::optional<TimeNs> Timeline::EdgeAtPointer() const {
   if (!measure_ || !InPlot(pointer_x_, pointer_y_)) return std::nullopt;
+  // Elsewhere there is no edge to be seen.
+  const RowOwner owner = MeasureOwner();
+  const std::uint32_t row = RowAt(pointer_y_);
+  if (owner.rank != kNone && (row == kNone || !owner.Has(model_.rows[row]))) return std::nullopt;
   const auto distance = [&](TimeNs time) {
     return std::abs(Plot().left + view_.X(time) - pointer_x_);
   };
@@ -97,6 +101,7 @@ void Timeline::MovePointer(float x, float y, Modifiers held) {
   if (drag_ == Drag::kPan && (moved_x != 0 || moved_y != 0)) {
     BeginStep();
     view_.Pan(-static_cast<double>(moved_x));
+    FollowSight();
     ScrollTo(scroll_px_ - moved_y);
   } else if (drag_ != Drag::kIdle && drag_ != Drag::kPan) {
     DragTo(x, y, held);
@@ -107,10 +112,11 @@ void Timeline::MovePointer(float x, float y, Modifiers held) {
 void Timeline::DragTo(float x, float y, Modifiers held) {
   const bool far = std::abs(x - press_x_) > sizes_.click_slack;
   if (drag_ == Drag::kPress && far) drag_ = Drag::kMeasure;
-  if (drag_ == Drag::kPress || (drag_ == Drag::kZoomRange && !far)) return;
+  if (drag_ == Drag::kPress) return;
   const float inside = std::clamp(x, Plot().left, Plot().right);
   if (drag_ == Drag::kZoomRange) {
-    zoom_range_ = std::minmax(press_time_, view_.TimeAt(inside - Plot().left));
+    zoom_range_.reset();
+    if (far) zoom_range_ = std::minmax(press_time_, view_.TimeAt(inside - Plot().left));
     return;
   }
   const TimeNs time = held.alt ? view_.TimeAt(inside - Plot().left) : SnappedTime(inside, y);
@@ -184,9 +190,11 @@ void Timeline::Turn(const WheelTurn& wheel) {
     BeginStep();
     const float anchor = std::clamp(pointer_x_, plot.left, plot.right) - plot.left;
     view_.ZoomAt(anchor, std::pow(kZoomStep, -static_cast<double>(wheel.steps)));
+    FollowSight();
   } else if (wheel.shift) {
     BeginStep();
     view_.Pan(-kPanShare * static_cast<double>(wheel.steps) * plot.width());
+    FollowSight();
   } else {
     ScrollTo(scroll_px_ - wheel.steps * kScrollLanes * sizes_.lane);
   }

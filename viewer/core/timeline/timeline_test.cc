@@ -5,6 +5,7 @@
 
 #include <random>
 
+#include "analyzer/common/units.h"
 #include "viewer/core/paint/paint_timeline.h"
 #include "viewer/core/rows/event_text.h"
 #include "viewer/core/testing/recording_canvas.h"
@@ -252,6 +253,104 @@ TEST_F(TimelineTest, ARevealedRangeIsMeasuredAndCanBeLeft) {
   EXPECT_EQ(timeline_.view().span_ns(), before);
 }
 
+// Two ranks, of which the second one is far below.
+class TwoRanksTest : public testing::Test {
+ protected:
+  std::uint32_t RowOf(RowKind kind, std::uint32_t rank) const {
+    for (std::uint32_t row = 0; row < loaded_->rows.rows.size(); ++row) {
+      if (loaded_->rows.rows[row].kind == kind && loaded_->rows.rows[row].rank == rank) return row;
+    }
+    ADD_FAILURE() << "no such row";
+    return 0;
+  }
+  float Bottom(std::uint32_t row) const {
+    return timeline_.RowTop(row) + timeline_.layout().bottom_px(row) -
+           timeline_.layout().top_px(row);
+  }
+
+  std::unique_ptr<const LoadedRun> loaded_ = LoadRunOfTwoRanks();
+  Timeline timeline_{loaded_->run, loaded_->rows, &loaded_->links};
+};
+
+TEST_F(TwoRanksTest, ARevealedRangeComesWithTheRowsOfItsGpu) {
+  timeline_.Resize(kWidth, 260);
+  const std::uint32_t gpu = RowOf(RowKind::kDevice, 1), stream = RowOf(RowKind::kStream, 1);
+  ASSERT_GT(timeline_.RowTop(gpu), 200) << "it is not in sight, or at the very bottom";
+  timeline_.RevealRange({2 * kMs, 8 * kMs, gpu});
+  EXPECT_GE(timeline_.RowTop(gpu), Sizes().ruler);
+  EXPECT_LE(Bottom(stream), 260) << "its streams as well";
+  EXPECT_GE(timeline_.RowTop(RowOf(RowKind::kRank, 1)), Sizes().ruler) << "and whose it is";
+  const float scrolled = timeline_.scroll_px();
+  timeline_.RevealRange({2 * kMs, 8 * kMs, gpu});
+  EXPECT_EQ(timeline_.scroll_px(), scrolled) << "what is in sight stays where it is";
+}
+
+TEST_F(TwoRanksTest, ARevealedThreadIsNotTheLastRow) {
+  timeline_.Resize(kWidth, 200);
+  const std::uint32_t calls = RowOf(RowKind::kCollectives, 0);
+  timeline_.RevealRange({1 * kMs, 2 * kMs, calls});
+  EXPECT_GE(timeline_.RowTop(calls), Sizes().ruler);
+  EXPECT_LE(Bottom(calls), 200 - Sizes().lane);
+}
+
+TEST_F(TwoRanksTest, AMeasuredRangeLiesOnTheRowsOfItsRank) {
+  timeline_.Resize(kWidth, 900);
+  const std::uint32_t gpu = RowOf(RowKind::kDevice, 1);
+  timeline_.SetMeasure(Measure{2 * kMs, 8 * kMs, gpu});
+  RecordingCanvas canvas;
+  PaintTimeline(timeline_, canvas);
+  std::vector<Box> bands;
+  for (const auto& shape : canvas.shapes) {
+    if (shape.color == DarkTheme().measure_fill) bands.push_back(shape.box);
+  }
+  ASSERT_EQ(bands.size(), 1U);
+  EXPECT_EQ(bands[0].top, timeline_.RowTop(RowOf(RowKind::kRank, 1)));
+  EXPECT_GE(bands[0].bottom, Bottom(RowOf(RowKind::kCollectives, 1)));
+  const float edge = timeline_.Plot().left + timeline_.view().X(8 * kMs);
+  timeline_.MovePointer(edge, timeline_.RowTop(gpu) + 5);
+  EXPECT_TRUE(timeline_.OverMeasureEdge());
+  timeline_.MovePointer(edge, timeline_.RowTop(RowOf(RowKind::kDevice, 0)) + 5);
+  EXPECT_FALSE(timeline_.OverMeasureEdge()) << "where no edge is painted none is taken hold of";
+}
+
+TEST_F(TimelineTest, RowsWithoutEventsGiveWayToALine) {
+  const auto shows = [&](const std::string& label) {
+    return timeline_.layout().Shows(RowOf(label));
+  };
+  EXPECT_FALSE(shows("streams without events"));
+  timeline_.Show(3'200 * kUs, 3'300 * kUs);
+  EXPECT_FALSE(shows("stream 7"));
+  EXPECT_TRUE(shows("streams without events"));
+  EXPECT_TRUE(Paint().HasText("2 streams without events in sight"));
+  timeline_.Do(CommandId::kQuietRows);
+  EXPECT_TRUE(shows("stream 7"));
+  timeline_.Do(CommandId::kQuietRows);
+  timeline_.Do(CommandId::kPreviousView);
+  EXPECT_TRUE(shows("stream 7"));
+  EXPECT_FALSE(shows("streams without events"));
+}
+
+TEST_F(TimelineTest, TheRowAtThePointerStaysWhereItIsWhenOthersCome) {
+  timeline_.Resize(kWidth, 160);
+  timeline_.Show(3'200 * kUs, 3'300 * kUs);
+  timeline_.Turn({.steps = -100});
+  const std::string row = "thread 4242: NVTX";
+  const float before = YOf(row);
+  timeline_.MovePointer(XOf(3'250 * kUs), before);
+  for (int i = 0; i < 20; ++i) timeline_.Do(CommandId::kZoomOut);
+  ASSERT_TRUE(timeline_.layout().Shows(RowOf("stream 7")));
+  EXPECT_EQ(YOf(row), before);
+}
+
+TEST_F(TimelineTest, WhatIsRevealedOrSelectedIsNotFoldedAway) {
+  const std::uint32_t calls = RowOf("thread 4242: CUDA calls");
+  timeline_.RevealRange({4'200 * kUs, 4'300 * kUs, calls});
+  EXPECT_TRUE(timeline_.layout().Shows(calls)) << "it has no event there";
+  timeline_.SetMeasure(std::nullopt);
+  timeline_.Reveal({RowOf("stream 13"), 0, 0});
+  EXPECT_TRUE(timeline_.layout().Shows(RowOf("stream 13")));
+}
+
 TEST_F(TimelineTest, SmallStepsFromOutsideAreTakenBackTogether) {
   const TimeNs before = timeline_.view().span_ns();
   for (int i = 0; i < 5; ++i) timeline_.StepTo(kMs + i * kUs, 2 * kMs + i * kUs);
@@ -372,8 +471,23 @@ TEST_F(TimelineTest, MiddleDragZoomsToTheRangeAndBackReturns) {
   const TimeNs start = timeline_.view().TimeAt(to - kLabel);
   timeline_.MovePointer(from, 100);
   timeline_.Press(PointerButton::kMiddle, false);
+  const auto dimmed = [this] {
+    std::vector<Box> boxes;
+    for (const auto& shape : Paint().shapes) {
+      if (shape.color == DarkTheme().not_shown) boxes.push_back(shape.box);
+    }
+    return boxes;
+  };
+  EXPECT_TRUE(dimmed().empty());
   timeline_.MovePointer(to, 100);
+  const std::vector<Box> beside = dimmed();
+  ASSERT_EQ(beside.size(), 2U) << "what will be left out is dimmed";
+  EXPECT_NEAR(beside[0].right, to, 1);
+  EXPECT_NEAR(beside[1].left, from, 1);
+  EXPECT_TRUE(
+      Paint().HasText(FormatTime(timeline_.zoom_range()->second - timeline_.zoom_range()->first)));
   timeline_.Release(PointerButton::kMiddle);
+  EXPECT_TRUE(dimmed().empty());
   EXPECT_EQ(timeline_.view().start_ns(), start);
   EXPECT_NEAR(static_cast<double>(timeline_.view().span_ns()), 1e6, 5e3);
   EXPECT_FALSE(timeline_.measure().has_value());

@@ -15,9 +15,17 @@ struct Grouping {
 };
 constexpr Grouping kGroupings[] = {{CodeGrouping::kLine, "by line"},
                                    {CodeGrouping::kFunction, "by function"},
-                                   {CodeGrouping::kThread, "by thread"}};
+                                   {CodeGrouping::kThread, "by thread"},
+                                   // "GPT.h.*.attn", and "GPT.h.3.attn".
+                                   {CodeGrouping::kModules, "by module"},
+                                   {CodeGrouping::kEachModule, "by module of each layer"}};
 constexpr float kFigureWidthEms = 6, kCauseEms = 9, kFilterEms = 16;
 constexpr float kNameWeight = 1.2F, kSourceWeight = 1;  // of what the figures leave
+
+// A row of a line or function can be shown on the timeline.
+bool IsOfPlaces(CodeGrouping grouping) {
+  return grouping == CodeGrouping::kLine || grouping == CodeGrouping::kFunction;
+}
 
 bool IsFigure(const TableColumn& column) { return !column.is_text(); }
 
@@ -40,7 +48,7 @@ void PutCell(const std::string& text, bool figure, const ImVec4& color) {
     const float left = ImGui::GetContentRegionAvail().x - ImGui::CalcTextSize(text.c_str()).x;
     if (left > 0) ImGui::SetCursorPosX(ImGui::GetCursorPosX() + left);
   }
-  PutColored(color, text);
+  PutCut(color, text);
 }
 
 }  // namespace
@@ -70,6 +78,7 @@ void CodePanel::Choose(CodeGrouping grouping) {
 
 void CodePanel::DrawChoice(Controls& controls) {
   for (const Grouping& one : kGroupings) {
+    if (IsOfModules(one.grouping) && !tables_->has_modules) continue;
     if (ImGui::RadioButton(one.title, grouping_ == one.grouping)) Choose(one.grouping);
     controls.NoteItem(std::string("code ") + one.title);
     ImGui::SameLine();
@@ -85,12 +94,11 @@ void CodePanel::DrawChoice(Controls& controls) {
   for (const proto::DeviceReport& device : tables_->by.front().devices())
     steps += device.code_steps();
   ImGui::SameLine();
-  const bool is_place = grouping_ != CodeGrouping::kThread;
   PutColored(
       DimColor(),
       fmt::format("{} of {}, over {}{}", FormatCount(static_cast<std::int64_t>(list_->size())),
                   Plural(static_cast<std::int64_t>(list_->all()), "row"), Plural(steps, "step"),
-                  is_place ? ". Click: show it. Ctrl+click or E: editor." : ""));
+                  IsOfPlaces(grouping_) ? ". Click: show it. Ctrl+click or E: editor." : ""));
 }
 
 void CodePanel::TakeOrder() {
@@ -108,7 +116,7 @@ void CodePanel::TakeOrder() {
 
 void CodePanel::DrawRow(std::size_t row, Workspace& workspace, Controls& controls) {
   const std::vector<TableColumn>& columns = list_->columns();
-  const bool is_place = grouping_ != CodeGrouping::kThread;
+  const bool is_place = IsOfPlaces(grouping_);
   ImGui::TableNextRow();
   ImGui::TableSetColumnIndex(0);
   ImGui::PushID(static_cast<int>(row));
@@ -132,7 +140,7 @@ void CodePanel::DrawRow(std::size_t row, Workspace& workspace, Controls& control
   const ImVec4 color = own ? ImGui::GetStyleColorVec4(ImGuiCol_Text) : DimColor();
   Put("");
   ImGui::SameLine(0, 0);
-  PutColored(color, name);
+  PutCut(color, name);
   for (std::size_t column = 1; column < columns.size(); ++column) {
     if (!ImGui::TableSetColumnIndex(static_cast<int>(column))) continue;
     const std::string text = OneLine(list_->Text(row, column), 200);
@@ -181,7 +189,8 @@ void CodePanel::Draw(Workspace& workspace, bool whole, Controls& controls) {
   task_.Ask(true);
   if (auto answer = task_.answer(); answer != tables_) {
     tables_ = std::move(answer);
-    Choose(grouping_);
+    const bool is_there = tables_->has_modules || !IsOfModules(grouping_);
+    Choose(is_there ? grouping_ : CodeGrouping::kLine);
   }
   if (!list_) {
     PutColored(DimColor(), "Finding what the program did...");

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <thread>
 
 #include "machine/testing/temporary_folder.h"
@@ -58,6 +59,33 @@ TEST_F(CodePanelTest, ByFunctionAndByThread) {
   EXPECT_EQ(list()->Text(0, 0), "100 (python)") << "it was seen most";
   Click("code row 0");
   EXPECT_TRUE(timeline().marked_places().empty()) << "a thread is no place";
+}
+
+// Layers together or each for itself; offered only where a module was seen.
+TEST_F(CodePanelTest, ByModule) {
+  LoadCode();
+  EXPECT_FALSE(ui_.controls().Find("code by module").has_value());
+  auto loaded = MakeCodeRun();
+  Rank& rank = loaded->run.ranks[0];
+  for (std::size_t at = 0; at < 2; ++at) {
+    rank.strings.push_back("GPT.h." + std::to_string(at) + ".attn");
+    rank.stacks[at].module = static_cast<std::uint32_t>(rank.strings.size()) - 1;
+  }
+  Load(std::move(loaded), std::nullopt, std::nullopt);
+  Click("tab: Code");
+  const auto names = [this] {
+    std::set<std::string> all;
+    for (std::size_t row = 0; row < list()->size(); ++row) all.insert(list()->Text(row, 0));
+    return all;
+  };
+  Click("code by module");
+  EXPECT_TRUE(names().contains("GPT.h.*.attn"));
+  EXPECT_TRUE(names().contains("(none)")) << "what is outside of all modules";
+  Click("code by module of each layer");
+  EXPECT_TRUE(names().contains("GPT.h.0.attn"));
+  EXPECT_TRUE(names().contains("GPT.h.1.attn"));
+  Click("code row 0");
+  EXPECT_TRUE(timeline().marked_places().empty()) << "a module is no place";
 }
 
 TEST_F(CodePanelTest, ARecordingWithoutStacksSaysSo) {

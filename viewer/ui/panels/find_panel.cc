@@ -214,11 +214,13 @@ void FindPanel::DrawHits(Timeline& timeline, Controls& controls) {
       Put(FormatTime(end - start));
       ImGui::TableNextColumn();
       const Row& row = model_.rows[ref.row];
-      Put(run_.ranks.size() > 1
-              ? fmt::format("{}: {}", ProcessLabel(run_, run_.ranks[row.rank]), OneLine(row.label))
-              : OneLine(row.label));
+      const ImVec4& color = ImGui::GetStyleColorVec4(ImGuiCol_Text);
+      PutCut(color, run_.ranks.size() > 1
+                        ? fmt::format("{}: {}", ProcessLabel(run_, run_.ranks[row.rank]),
+                                      OneLine(row.label))
+                        : OneLine(row.label));
       ImGui::TableNextColumn();
-      Put(OneLine(EventLabel(run_, model_, ref), 200));
+      PutCut(color, OneLine(EventLabel(run_, model_, ref), 200));
     }
   }
   ImGui::EndTable();

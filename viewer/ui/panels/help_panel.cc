@@ -67,6 +67,7 @@ void DrawHelp() {
                    ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoInputs);
   const float help_px = HelpPx(screen.x, sizes);
   HelpColumn("left", help_px, [] {
+    CommandLines(CommandGroup::kFile);
     CommandLines(CommandGroup::kView);
     CommandLines(CommandGroup::kEvent);
     CommandLines(CommandGroup::kWindow);

@@ -50,7 +50,7 @@ void DrawList(Workspace& workspace, Controls& controls) {
       ImGui::SameLine(11 * em);
       Put(mark.end > mark.start ? FormatTime(mark.end - mark.start) : "moment");
       ImGui::SameLine(17 * em);
-      Put(mark.text);
+      PutCut(ImGui::GetStyleColorVec4(ImGuiCol_Text), mark.text);
       ImGui::PopID();
     }
   }

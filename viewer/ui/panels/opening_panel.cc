@@ -72,7 +72,7 @@ void DrawReadingNote(const LoadProgress& progress, const std::string& what) {
   EndBox();
 }
 
-bool DrawProblem(const std::string& what, const std::string& message, bool closable) {
+bool DrawProblem(const std::string& what, const std::string& message, Controls& controls) {
   const Sizes sizes = ScreenSizes();
   const ImVec2 screen = ImGui::GetIO().DisplaySize;
   ImGui::SetNextWindowPos({screen.x / 2, screen.y / 2}, ImGuiCond_Always, {0.5F, 0.5F});
@@ -89,10 +89,11 @@ bool DrawProblem(const std::string& what, const std::string& message, bool closa
   PutLines(message);
   ImGui::Spacing();
   ImGui::PushStyleColor(ImGuiCol_Text, ImGui::GetStyleColorVec4(ImGuiCol_TextDisabled));
-  Put("Drop another file or folder here to open it.");
+  Put("Drop another file or folder here to open it, or close this and choose one.");
   ImGui::PopStyleColor();
   ImGui::PopTextWrapPos();
-  const bool closed = closable && ImGui::Button("Close");
+  const bool closed = ImGui::Button("Close");
+  controls.NoteItem("problem: close");
   EndBox();
   return closed;
 }

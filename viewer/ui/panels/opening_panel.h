@@ -5,6 +5,7 @@
 #include <string>
 
 #include "analyzer/import/load/load_run.h"
+#include "viewer/ui/widgets/widgets.h"
 
 namespace traceinject {
 
@@ -14,8 +15,7 @@ void DrawReadingNote(const LoadProgress& progress, const std::string& what);
 // In the corner: what a command has to say.
 void DrawNotice(const std::string& notice);
 
-// In the middle: why `what` cannot be shown, and what to do. `closable`: there is something behind
-// it to go back to. True: it was closed.
-bool DrawProblem(const std::string& what, const std::string& message, bool closable);
+// In the middle: why `what` cannot be shown, and what to do. True: it was closed.
+bool DrawProblem(const std::string& what, const std::string& message, Controls& controls);
 
 }  // namespace traceinject

@@ -176,7 +176,7 @@ std::optional<StatisticsPanel::Clicked> StatisticsPanel::DrawTable(Controls& con
         ImGui::SetTooltip("%s", name.c_str());
       }
       ImGui::SameLine(0, 0);
-      Put(name);
+      PutCut(ImGui::GetStyleColorVec4(ImGuiCol_Text), name);
       PutFigures(of);
     }
   }

@@ -16,8 +16,7 @@ namespace {
 
 constexpr Rgba kSavingColor = 0x5c7fa8ff;
 constexpr Rgba kJudgedColor = 0x96662bff;  // the saving that the verdict names
-constexpr Rgba kIdleColor = 0x565d66ff;
-constexpr float kColumnEms = 24;  // narrower columns stand below each other
+constexpr float kColumnEms = 24;           // narrower columns stand below each other
 
 const ImVec4& TextColor() { return ImGui::GetStyleColorVec4(ImGuiCol_Text); }
 
@@ -153,7 +152,7 @@ void DrawPartition(const proto::Report& report) {
         {"exposed communication", sum.exposed_communication_ns(),
          FillColor(Category::kCommunication)},
         {"exposed copies", sum.exposed_copy_ns(), FillColor(Category::kCopy)},
-        {"idle", sum.idle_ns(), kIdleColor}};
+        {"idle", sum.idle_ns(), kIdlePartColor}};
     DrawStackedBar(parts, sum.length_ns());
     std::string text;
     for (const Part& part : parts) {

@@ -6,6 +6,7 @@
 #include "analyzer/common/digit.h"
 #include "analyzer/common/printable.h"
 #include "analyzer/common/text.h"
+#include "viewer/core/style/fit_text.h"
 #include "viewer/ui/widgets/imgui_canvas.h"
 
 namespace traceinject {
@@ -76,6 +77,12 @@ void PutWrapped(const ImVec4& color, std::string_view text) {
   ImGui::PopTextWrapPos();
 }
 
+void PutCut(const ImVec4& color, std::string_view text, std::optional<float> room_px) {
+  const ImGuiCanvas canvas(*ImGui::GetWindowDrawList(), {});
+  const float room = room_px.value_or(ImGui::GetContentRegionAvail().x);
+  PutColored(color, FitTextWithDots(canvas, text, room));
+}
+
 std::string OneLine(std::string_view recorded, std::size_t most_bytes) {
   return ShortenMiddle(Printable(recorded), most_bytes);
 }
@@ -111,9 +118,9 @@ void PutBar(double share, Rgba color, const std::string& text) {
   list.AddRectFilled(at, end, ImGui::GetColorU32(ImGuiCol_FrameBg));
   const auto filled = static_cast<float>(std::clamp(share, 0.0, 1.0)) * width;
   list.AddRectFilled(at, {at.x + filled, end.y}, ToImGui(WithAlpha(color, kBarAlpha)));
-  const ImVec4 clip(at.x, at.y, end.x, end.y);
-  list.AddText(ImGui::GetFont(), ImGui::GetFontSize(), {at.x + sizes.text_pad, at.y + sizes.line},
-               ImGui::GetColorU32(ImGuiCol_Text), text.data(), text.data() + text.size(), 0, &clip);
+  const std::string fits = FitTextWithDots(ImGuiCanvas(list, {}), text, width - 2 * sizes.text_pad);
+  list.AddText({at.x + sizes.text_pad, at.y + sizes.line}, ImGui::GetColorU32(ImGuiCol_Text),
+               fits.data(), fits.data() + fits.size());
   ImGui::Dummy({width, height});
 }
 

@@ -36,6 +36,10 @@ void Put(std::string_view text);
 void PutColored(const ImVec4& color, std::string_view text);
 // Broken into lines at the right edge of the column or window.
 void PutWrapped(const ImVec4& color, std::string_view text);
+// On one line, which ends with "..." where it had to be cut: in the room that is given, else at the
+// right edge of the column or window.
+void PutCut(const ImVec4& color, std::string_view text,
+            std::optional<float> room_px = std::nullopt);
 // Text from a recording on one line: control characters and broken UTF-8 are replaced, the middle
 // of a long one gives way.
 std::string OneLine(std::string_view recorded, std::size_t most_bytes = 120);
