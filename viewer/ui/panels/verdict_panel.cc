@@ -22,7 +22,7 @@ const ImVec4& TextColor() { return ImGui::GetStyleColorVec4(ImGuiCol_Text); }
 
 void Title(std::string_view text) {
   ImGui::Spacing();
-  PutWrapped(DimColor(), text);
+  PutColored(DimColor(), text);
 }
 
 void OutlineItem(Rgba color) {
@@ -205,9 +205,9 @@ void DrawHealth(const proto::Health& health) {
   ImGui::SetCursorPosY(top + static_cast<float>(first) * line_px);
   for (int i = first; i < last; ++i) {
     const proto::HealthLine& line = health.lines(i);
-    PutCut(SeverityColor(line.severity()),
-           fmt::format("{}  {}{}{}", FormatCount(line.value()), line.text(),
-                       line.detail().empty() ? "" : ": ", line.detail()));
+    PutColored(SeverityColor(line.severity()),
+               fmt::format("{}  {}{}{}", FormatCount(line.value()), line.text(),
+                           line.detail().empty() ? "" : ": ", line.detail()));
   }
   ImGui::SetCursorPosY(top + static_cast<float>(health.lines_size()) * line_px);
 }
