@@ -54,6 +54,11 @@ void AddTheRest(RunDbFixture& file, int rank) {
   file.AddWorkerSample({.time_ns = 6});
   file.AddDeviceSample({.time_ns = 6, .power_mw = 5});
   file.AddAllocatorSample({.time_ns = 6, .retries = 0});
+  // Of one set in one process, of another one in the next.
+  const std::uint32_t set =
+      file.AddCounterSet(rank == 0 ? "pm_sampling" : "gpm", 1000, {"sm_active", "dram_read"});
+  file.AddCounterSamples(
+      {.start_ns = 100 * kMs, .set = set, .period_ns = 1000, .values = {{rank + 1, 5}, {7, 9}}});
   file.AddHostSample({.time_ns = 6, .tid = tid});
   file.AddProfilerRange({.start_ns = 6, .tid = tid});
   file.AddStackSample(
@@ -127,6 +132,16 @@ void ExpectSame(const Rank& a, const Rank& b) {
     }
     EXPECT_EQ(a.devices[d].uuid, b.devices[d].uuid);
     EXPECT_EQ(a.devices[d].samples.time, b.devices[d].samples.time);
+    const CounterSamples &of_a = a.devices[d].counters, &of_b = b.devices[d].counters;
+    EXPECT_EQ(of_a.source, of_b.source);
+    EXPECT_EQ(of_a.start, of_b.start);
+    EXPECT_EQ(of_a.end, of_b.end);
+    ASSERT_EQ(of_a.columns.size(), of_b.columns.size());
+    for (std::size_t column = 0; column < of_a.columns.size(); ++column) {
+      EXPECT_EQ(of_a.columns[column].id, of_b.columns[column].id);
+      for (std::size_t i = 0; i < of_a.size(); ++i)
+        EXPECT_EQ(of_a.columns[column].value[i], of_b.columns[column].value[i]);
+    }
   }
   EXPECT_EQ(a.api.start, b.api.start);
   EXPECT_EQ(a.api.end, b.api.end);

@@ -80,6 +80,9 @@ profiler_range: start=time dur-from-start thread->thread name->string input_shap
 system_fact: proc->process
 device_sample: time=time proc->process
 device_slow_sample: time=time proc->process
+counter_set: id=id proc->process
+counter: counter_set->counter_set
+counter_sample: start=time dur-from-start proc->process counter_set->counter_set
 allocator_sample: time=time proc->process
 host_sample: time=time thread->thread
 worker: id=id proc->process loader->data_loader start=time end=time

@@ -8,6 +8,10 @@
 
 namespace traceinject {
 
-inline constinit std::atomic<pid_t> g_own_child{0};  // 0: there is none
+inline constexpr pid_t kNoOwnChild = 0;
+// It is being made: a child that is new may be it.
+inline constexpr pid_t kOwnChildToCome = -1;
+
+inline constinit std::atomic<pid_t> g_own_child{kNoOwnChild};
 
 }  // namespace traceinject

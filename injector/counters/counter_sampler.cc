@@ -16,6 +16,7 @@
 #include "injector/base/sources.h"
 #include "injector/counters/known_sets.h"
 #include "injector/counters/set_trial.h"
+#include "injector/cuda/driver.h"
 #include "injector/telemetry/fork_gate.h"
 
 namespace traceinject {
@@ -280,9 +281,13 @@ CounterSampler::Found CounterSampler::OpenSet(Device& device, const CounterSet& 
   PmFailure failure;
   {
     std::lock_guard turn(cupti_mutex_);
+    if (finalized_.load()) {
+      OpenGpm(device, Explain(CounterReason::kFinalized));
+      return Found::kNone;
+    }
     device.pm = std::make_unique<PmSession>(*pm_);
-    if (!finalized_.load() && device.pm->Open(static_cast<std::size_t>(device.row.device),
-                                              device.chip, set, period_ns_, &failure)) {
+    if (device.pm->Open(device.row.device, device.chip, set, period_ns_, UsePrimaryContext,
+                        &failure)) {
       device.state = State::kPmSampling;
       if (!std::exchange(at_exit_, true)) atexit(StopAtExit);
     } else {

@@ -141,19 +141,13 @@ constexpr Row kRows[] = {
 // cupti_pmsampling.h: GPU_TIME_INTERVAL is for GA10x and later, and not for Turing and GA100.
 constexpr std::string_view kByCycles = "GA100 TU102 TU104 TU106 TU116 TU117";
 
-std::vector<std::string_view> Words(std::string_view text) {
-  std::vector<std::string_view> words;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find(' '), text.size());
-    words.push_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
+bool IsAmong(std::string_view word, std::string_view words) {
+  while (!words.empty()) {
+    const std::size_t end = std::min(words.find(' '), words.size());
+    if (words.substr(0, end) == word) return true;
+    words.remove_prefix(std::min(end + 1, words.size()));
   }
-  return words;
-}
-
-bool IsAmong(std::string_view word, std::string_view text) {
-  const std::vector<std::string_view> words = Words(text);
-  return std::find(words.begin(), words.end(), word) != words.end();
+  return false;
 }
 
 // nvml.h of driver 550 to 580, nvmlGpmMetricId_t.
@@ -187,16 +181,6 @@ std::vector<CounterSet> CounterSetsOf(std::string_view chip) {
 }
 
 bool SamplesByTime(std::string_view chip) { return !IsAmong(chip, kByCycles); }
-
-std::vector<std::string_view> ChipsWithCounters() {
-  std::vector<std::string_view> chips;
-  for (const Row& row : kRows) {
-    for (const std::string_view chip : Words(row.chips)) {
-      if (std::find(chips.begin(), chips.end(), chip) == chips.end()) chips.push_back(chip);
-    }
-  }
-  return chips;
-}
 
 // FNV-1a.
 std::uint64_t HashOf(const CounterSet& set) {

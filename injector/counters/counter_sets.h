@@ -31,9 +31,6 @@ std::vector<CounterSet> CounterSetsOf(std::string_view chip);
 // Whether samples can be taken by time; else by cycles of the system clock.
 bool SamplesByTime(std::string_view chip);
 
-// All chips of the table, for tests and tests/gpu/counters.
-std::vector<std::string_view> ChipsWithCounters();
-
 // Identifies the metrics of a set, whatever it is called.
 std::uint64_t HashOf(const CounterSet& set);
 

@@ -15,6 +15,11 @@
 namespace traceinject {
 namespace {
 
+constexpr std::string_view kChips[] = {
+    "TU102", "TU104", "TU106", "TU116", "TU117", "GA100", "GA102", "GA103", "GA104", "GA106",
+    "GA107", "GA10B", "GH100", "AD102", "AD103", "AD104", "AD106", "AD107", "GB100", "GB102",
+    "GB110", "GB10B", "GB202", "GB203", "GB205", "GB206", "GB207", "GB20B"};
+
 TEST(CounterSetsTest, EveryCounterIsNamedOnce) {
   std::set<std::string_view> names;
   for (const CounterInfo& info : kCounterInfos) {
@@ -26,7 +31,7 @@ TEST(CounterSetsTest, EveryCounterIsNamedOnce) {
 }
 
 TEST(CounterSetsTest, SetsOfAChipAreRichestFirst) {
-  for (const std::string_view chip : ChipsWithCounters()) {
+  for (const std::string_view chip : kChips) {
     const std::vector<CounterSet> sets = CounterSetsOf(chip);
     ASSERT_FALSE(sets.empty());
     std::size_t before = 100;
@@ -104,7 +109,7 @@ TEST(CounterSetsTest, EverySetTakesOnePass) {
   }
   if (!cupti) GTEST_SKIP() << "there is no libcupti of CUDA 12.6 or later";
   int known = 0;
-  for (const std::string_view chip : ChipsWithCounters()) {
+  for (const std::string_view chip : kChips) {
     for (const CounterSet& set : CounterSetsOf(chip)) {
       const long passes = PassesOf(*cupti, std::string(chip), set);
       if (passes == 0) continue;

@@ -31,8 +31,6 @@ class KnownSets {
   // it could not be written.
   bool Add(const CounterSet& set, bool passed);
 
-  const std::string& path() const { return path_; }
-
  private:
   void Read();
   bool Write() const;

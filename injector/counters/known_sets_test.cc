@@ -17,6 +17,11 @@ using Known = KnownSets::Known;
 constexpr CounterMetric kOne[] = {{CounterId::kSmActive, "one"}};
 constexpr CounterMetric kOther[] = {{CounterId::kSmActive, "other"}};
 
+// Where sets of GH100 with a driver "1" and a CUPTI 1 are kept below a folder.
+std::string PathIn(const TemporaryFolder& folder) {
+  return (folder / "cache") + "/traceinject/counters/GH100-1-1";
+}
+
 std::string Text(const std::string& path) {
   std::ostringstream text;
   text << std::ifstream(path).rdbuf();
@@ -33,11 +38,11 @@ TEST(KnownSetsTest, AreKnownAtTheNextStart) {
     EXPECT_TRUE(sets.Add(other, false));
   }
   const KnownSets again(folder / "cache", "GH100", "580.65.06", 130001);
-  EXPECT_EQ(again.path(), (folder / "cache") + "/traceinject/counters/GH100-580.65.06-130001");
   EXPECT_EQ(again.Find(one), Known::kPassed);
   EXPECT_EQ(again.Find(other), Known::kFailed) << "its metrics differ, whatever it is called";
   struct stat facts {};
-  ASSERT_EQ(stat(again.path().c_str(), &facts), 0);
+  const std::string path = (folder / "cache") + "/traceinject/counters/GH100-580.65.06-130001";
+  ASSERT_EQ(stat(path.c_str(), &facts), 0);
   EXPECT_EQ(facts.st_mode & 0777, 0600U);
 }
 
@@ -54,12 +59,12 @@ TEST(KnownSetsTest, OnlyAFileOfOursIsBelieved) {
   const CounterSet one{"basic", kOne};
   KnownSets sets(folder / "cache", "GH100", "1", 1);
   ASSERT_TRUE(sets.Add(one, true));
-  ASSERT_EQ(chmod(sets.path().c_str(), 0666), 0);
+  ASSERT_EQ(chmod(PathIn(folder).c_str(), 0666), 0);
   EXPECT_EQ(KnownSets(folder / "cache", "GH100", "1", 1).Find(one), Known::kNot);
-  ASSERT_EQ(chmod(sets.path().c_str(), 0600), 0);
+  ASSERT_EQ(chmod(PathIn(folder).c_str(), 0600), 0);
   EXPECT_EQ(KnownSets(folder / "cache", "GH100", "1", 1).Find(one), Known::kPassed);
-  const std::string text = Text(sets.path());
-  std::ofstream(sets.path()) << "another program's\n" << text;
+  const std::string text = Text(PathIn(folder));
+  std::ofstream(PathIn(folder)) << "another program's\n" << text;
   EXPECT_EQ(KnownSets(folder / "cache", "GH100", "1", 1).Find(one), Known::kNot);
 }
 
@@ -68,7 +73,7 @@ TEST(KnownSetsTest, HostileLinesAreLeftOut) {
   const CounterSet one{"basic", kOne};
   KnownSets sets(folder / "cache", "GH100", "1", 1);
   ASSERT_TRUE(sets.Add(one, true));
-  std::ofstream(sets.path(), std::ios::app) << "passed\n\n \npassed zz x\nfailed 12\nmaybe 13 y";
+  std::ofstream(PathIn(folder), std::ios::app) << "passed\n\n \npassed zz x\nfailed 12\nmaybe 13 y";
   EXPECT_EQ(KnownSets(folder / "cache", "GH100", "1", 1).Find(one), Known::kPassed);
 }
 
@@ -88,8 +93,9 @@ TEST(KnownSetsTest, TheCacheFolderOfAUser) {
 
 // A chip's name comes from CUPTI, a driver's version from NVML.
 TEST(KnownSetsTest, NamesLeadToNoOtherFolder) {
-  const KnownSets sets("/cache", "../x", "", 7);
-  EXPECT_EQ(sets.path(), "/cache/traceinject/counters/.._x-unknown-7");
+  TemporaryFolder folder;
+  ASSERT_TRUE(KnownSets(folder / "cache", "../x", "", 7).Add({"basic", kOne}, true));
+  EXPECT_NE(Text((folder / "cache") + "/traceinject/counters/.._x-unknown-7"), "");
 }
 
 }  // namespace

@@ -10,7 +10,7 @@ namespace {
 // hundreds at a time.
 constexpr std::size_t kBufferBytes = 64 << 20;
 // That one look at the buffer takes.
-constexpr std::uint32_t kSamplesAtOnce = 2048;
+constexpr std::uint32_t kSamplesAtOnce = 512;
 // Of the system clock, nearly enough: samples tell their times.
 constexpr std::int64_t kCyclesPerUs = 1'400;
 
@@ -65,16 +65,24 @@ bool PmSession::Done(const char* function, pm::Result result, PmFailure* failure
   return false;
 }
 
-bool PmSession::Open(std::size_t device, const std::string& chip, const CounterSet& set,
-                     std::int64_t interval_ns, PmFailure* failure) {
-  Close();
+bool PmSession::Open(int device, const std::string& chip, const CounterSet& set,
+                     std::int64_t interval_ns, UseContext* use_context, PmFailure* failure) {
   metrics_.clear();
   for (const CounterMetric& metric : set.metrics) metrics_.push_back(metric.metric);
+  if (OpenOnce(device, chip, interval_ns, failure)) return true;
+  const bool wants_context =
+      failure->result == pm::kInvalidContext || failure->result == pm::kNotInitialized;
+  return wants_context && use_context(device) && OpenOnce(device, chip, interval_ns, failure);
+}
+
+bool PmSession::OpenOnce(int device, const std::string& chip, std::int64_t interval_ns,
+                         PmFailure* failure) {
+  Close();
   auto initialize = pm::Make<pm::ProfilerInitialize>();
   if (Done("cuptiProfilerInitialize", library_.ProfilerInitialize(&initialize), failure) &&
       Configure(device, chip, failure)) {
     auto enable = pm::Make<pm::Enable>();
-    enable.device = device;
+    enable.device = static_cast<std::size_t>(device);
     if (Done("cuptiPmSamplingEnable", library_.Enable(&enable), failure)) {
       sampling_ = enable.sampling;
       if (SetInterval(chip, interval_ns, failure) && ResetImage(failure)) return true;
@@ -85,9 +93,9 @@ bool PmSession::Open(std::size_t device, const std::string& chip, const CounterS
 }
 
 // Without the hardware, but for what it has to offer.
-bool PmSession::Configure(std::size_t device, const std::string& chip, PmFailure* failure) {
+bool PmSession::Configure(int device, const std::string& chip, PmFailure* failure) {
   auto offer = pm::Make<pm::GetCounterAvailability>();
-  offer.device = device;
+  offer.device = static_cast<std::size_t>(device);
   static constexpr char kOffer[] = "cuptiPmSamplingGetCounterAvailability";
   if (!Done(kOffer, library_.GetCounterAvailability(&offer), failure)) return false;
   availability_.assign(offer.bytes, 0);

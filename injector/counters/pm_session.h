@@ -41,9 +41,12 @@ class PmSession {
   PmSession(const PmSession&) = delete;
   PmSession& operator=(const PmSession&) = delete;
 
-  // Takes the device's counters; `device` as CUDA counts. These are false with `failure`.
-  bool Open(std::size_t device, const std::string& chip, const CounterSet& set,
-            std::int64_t interval_ns, PmFailure* failure);
+  // Makes a context of the device the calling thread's. False: there is none.
+  using UseContext = bool(int device);
+  // Takes the device's counters; `device` as CUDA counts. `use_context` is called only if CUPTI
+  // wants a context. These are false with `failure`.
+  bool Open(int device, const std::string& chip, const CounterSet& set, std::int64_t interval_ns,
+            UseContext* use_context, PmFailure* failure);
   bool Start(PmFailure* failure);
   // What was taken since the last time, appended.
   bool Decode(PmSamples* samples, PmFailure* failure);
@@ -56,7 +59,8 @@ class PmSession {
 
  private:
   bool Done(const char* function, pm::Result result, PmFailure* failure);
-  bool Configure(std::size_t device, const std::string& chip, PmFailure* failure);
+  bool OpenOnce(int device, const std::string& chip, std::int64_t interval_ns, PmFailure* failure);
+  bool Configure(int device, const std::string& chip, PmFailure* failure);
   bool SetInterval(const std::string& chip, std::int64_t interval_ns, PmFailure* failure);
   bool ResetImage(PmFailure* failure);
   bool TakeImage(PmSamples* samples, PmFailure* failure);

@@ -30,32 +30,23 @@ void SayFailed(const PmFailure& failure) {
   Say("failed " + std::string(failure.function) + " " + std::to_string(failure.result) + "\n");
 }
 
-// The driver's functions that are needed, with numbers for their types.
-struct Driver {
-  void* library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
-  template <typename Function>
-  Function Find(const char* name) const {
-    return library == nullptr ? nullptr : reinterpret_cast<Function>(dlsym(library, name));
-  }
-  bool Initialize() const {
-    const auto initialize = Find<int (*)(unsigned)>("cuInit");
-    return initialize != nullptr && initialize(0) == 0;
-  }
-  bool UseContext() const {
-    const auto retain = Find<int (*)(void**, int)>("cuDevicePrimaryCtxRetain");
-    const auto use = Find<int (*)(void*)>("cuCtxSetCurrent");
-    void* context = nullptr;
-    return retain != nullptr && use != nullptr && retain(&context, 0) == 0 && use(context) == 0;
-  }
-};
+// A function of the driver, with numbers for its types.
+template <typename Function>
+Function FindInDriver(const char* name) {
+  static void* library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
+  return library == nullptr ? nullptr : reinterpret_cast<Function>(dlsym(library, name));
+}
 
-bool Open(PmSession* session, const Driver& driver, const TrialOf& trial, const CounterSet& set,
-          PmFailure* failure) {
-  if (session->Open(0, trial.chip, set, trial.interval_ns, failure)) return true;
-  const bool wants_context =
-      failure->result == pm::kInvalidContext || failure->result == pm::kNotInitialized;
-  return wants_context && driver.UseContext() &&
-         session->Open(0, trial.chip, set, trial.interval_ns, failure);
+bool StartCuda() {
+  const auto initialize = FindInDriver<int (*)(unsigned)>("cuInit");
+  return initialize != nullptr && initialize(0) == 0;
+}
+
+bool MakeContext(int device) {
+  const auto retain = FindInDriver<int (*)(void**, int)>("cuDevicePrimaryCtxRetain");
+  const auto use = FindInDriver<int (*)(void*)>("cuCtxSetCurrent");
+  void* context = nullptr;
+  return retain != nullptr && use != nullptr && retain(&context, device) == 0 && use(context) == 0;
 }
 
 // Whether all of them can be values.
@@ -81,15 +72,15 @@ void Try(const TrialOf& trial) {
   void* cupti = dlopen(trial.cupti.c_str(), RTLD_LAZY | RTLD_LOCAL);
   const auto library = BindPmSampling(cupti);
   if (!library) return Say("untried libcupti does not load\n");
-  const Driver driver;
-  if (!driver.Initialize()) return Say("untried CUDA does not start in another process\n");
+  if (!StartCuda()) return Say("untried CUDA does not start in another process\n");
   const std::vector<CounterSet> sets = CounterSetsOf(trial.chip);
   const auto set = std::find_if(sets.begin(), sets.end(),
                                 [&](const CounterSet& one) { return one.name == trial.set; });
   if (set == sets.end()) return Say("untried no such set\n");
   PmSession session(*library);
   PmFailure failure;
-  if (!Open(&session, driver, trial, *set, &failure) || !TakeSamples(&session, &failure))
+  if (!session.Open(0, trial.chip, *set, trial.interval_ns, MakeContext, &failure) ||
+      !TakeSamples(&session, &failure))
     return SayFailed(failure);
   session.Close();
   Say("passed\n");

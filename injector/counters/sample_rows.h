@@ -68,7 +68,6 @@ class SampleRows {
   void NoteLag(std::int64_t lag) {
     if (encoder_) row_.lag = std::min(row_.lag, lag);
   }
-  bool has_open_row() const { return encoder_.has_value(); }
 
   std::vector<CounterSampleRow> Take() {
     End();

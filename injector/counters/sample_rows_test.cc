@@ -34,7 +34,6 @@ TEST(SampleRowsTest, WhatIsAddedComesOut) {
                                        {9000, 10'500, {1000, 0}},
                                        {10'500, 11'500, {1'000'000, 3}}};
   SampleRows rows(1, 7, 1000, 2);
-  EXPECT_FALSE(rows.has_open_row());
   for (const Sample& sample : samples)
     rows.Add(sample.start, sample.end, 77'000 + sample.start, sample.values);
   rows.SetLead(5);
@@ -124,7 +123,8 @@ TEST(ClockGuessTest, ADriftIsFollowed) {
       const auto gpu =
           static_cast<std::int64_t>(std::llround((1 + drift) * static_cast<double>(now)));
       guess.Note(gpu, now + static_cast<std::int64_t>(random() % kMs));
-      if (now > 10'000 * kMs) EXPECT_LT(std::abs(guess.offset() - (now - gpu)), 2 * kMs);
+      if (now < 10'000 * kMs) continue;
+      EXPECT_LT(std::abs(guess.offset() - (now - gpu)), 2 * kMs);
     }
   }
 }

@@ -24,8 +24,6 @@
 #include "injector/counters/counter_sets.h"
 #include "injector/counters/trial_arguments.h"
 
-extern "C" const char traceinject_version[];
-
 namespace traceinject {
 namespace {
 
@@ -35,7 +33,8 @@ constexpr std::size_t kStackBytes = 256 << 10;
 
 std::string OwnPath() {
   Dl_info info{};
-  if (dladdr(traceinject_version, &info) == 0 || info.dli_fname == nullptr) return {};
+  if (dladdr(reinterpret_cast<const void*>(&OwnPath), &info) == 0 || info.dli_fname == nullptr)
+    return {};
   return info.dli_fname;
 }
 
@@ -125,11 +124,12 @@ bool RunBetween(Spawn* spawn) {
   void* stack = mmap(nullptr, kStackBytes, PROT_READ | PROT_WRITE,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
   if (stack == MAP_FAILED) return false;
+  g_own_child.store(kOwnChildToCome, std::memory_order_release);
   // No signal at its end.
   const pid_t between =
       clone(StandBetween, static_cast<char*>(stack) + kStackBytes, CLONE_VM | CLONE_VFORK, spawn);
   if (between > 0) waitpid(between, nullptr, __WCLONE);
-  g_own_child.store(0, std::memory_order_relaxed);
+  g_own_child.store(kNoOwnChild, std::memory_order_release);
   munmap(stack, kStackBytes);
   return between > 0;
 }

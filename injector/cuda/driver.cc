@@ -128,6 +128,28 @@ void ReadVersions(ProcessRow* facts) {
   facts->nccl_version = VersionBy(OpenLoaded("libnccl.so"), "ncclGetVersion");
 }
 
+bool UsePrimaryContext(int device) {
+  const Driver driver;
+  const auto retain =
+      Find<CUresult (*)(CUcontext*, CUdevice)>(driver.library, "cuDevicePrimaryCtxRetain");
+  const auto release = Find<CUresult (*)(CUdevice)>(driver.library, "cuDevicePrimaryCtxRelease_v2");
+  const auto use = Find<CUresult (*)(CUcontext)>(driver.library, "cuCtxSetCurrent");
+  const std::vector<CUdevice> devices = driver.Devices();
+  unsigned int flags = 0;
+  int active = 0;
+  if (device < 0 || static_cast<std::size_t>(device) >= devices.size() || retain == nullptr ||
+      release == nullptr || use == nullptr || driver.DevicePrimaryCtxGetState == nullptr)
+    return false;
+  const CUdevice handle = devices[static_cast<std::size_t>(device)];
+  CUcontext context = nullptr;
+  if (driver.DevicePrimaryCtxGetState(handle, &flags, &active) != CUDA_SUCCESS || active == 0 ||
+      retain(&context, handle) != CUDA_SUCCESS)
+    return false;
+  const bool used = use(context) == CUDA_SUCCESS;
+  release(handle);  // it lives as long as the program wants it
+  return used;
+}
+
 void CountDevices() {
   static const Driver driver;
   int count = 0;

@@ -104,8 +104,8 @@ bool WorkerSampler::Tell(std::int64_t pid, std::uint32_t loader, const WorkerClo
 
 void WorkerSampler::FindChildren(const WorkerClock& now, Found* found) {
   for (const std::int64_t pid : Children()) {
-    const bool is_ours = pid == g_own_child.load(std::memory_order_relaxed);
-    if (workers_.contains(pid) || is_ours || !IsPython(pid)) continue;
+    const pid_t own = g_own_child.load(std::memory_order_acquire);
+    if (workers_.contains(pid) || own == pid || own == kOwnChildToCome || !IsPython(pid)) continue;
     const auto stat = ReadStat(pid);
     if (!stat || stat->state == 'Z') continue;
     if (UsesGpu({0, pid, 0, StartOf(*stat, now), 0, false})) continue;

@@ -59,6 +59,18 @@ class Counters(harness.TestCase):
         self.assertEqual(sorted(recording.kernels()), sorted(truth.kernels()))
         return recording, truth
 
+    def record_refused(self, env=(), **how):
+        """The same where counters cannot be had, of a program that lasts until that is known."""
+        for steps in ("15", "60", "240"):
+            recording, _ = self.record(*WORK, "--steps", steps, env=env, refused=True, **how)
+            health = recording.health()
+            if any(("counter_sample", counter) in health for counter in ("failed", "unavailable")):
+                break
+            self.again(recording)
+        else:
+            self.fail("nothing is said of the counters")
+        return recording
+
     def again(self, recording):
         recording.close()
         (self.folder / "run.db").unlink()
@@ -150,6 +162,11 @@ class Counters(harness.TestCase):
             self.assert_true(samples, truth, FULL, device=device)
         self.assertEqual(len(self.counters(recording)), 2)
 
+    def test_a_context_where_cupti_wants_one(self):
+        recording, truth = self.record(env={"FAKE_PM_CONTEXT": "1"})
+        self.assertEqual(self.counters(recording)[0][1], "full")
+        self.assert_true(self.samples(recording), truth, FULL)
+
     def test_off_is_the_default(self):
         recording, _ = self.record(env={"TRACEINJECT_COUNTERS": "0"})
         self.assertEqual(self.counters(recording), [])
@@ -240,7 +257,7 @@ class Counters(harness.TestCase):
                 ({"FAKE_PM_PASSES": "2"}, "cuda13", "no set of counters for this chip passed its trial", "")):
             for gpm in ("0", "1"):
                 with self.subTest(env=env, gpm=gpm):
-                    recording, _ = self.record(*WORK[:1], "15", *WORK[2:], cuda=cuda, env={**env, "FAKE_NVML_GPM": gpm}, refused=True)
+                    recording = self.record_refused(cuda=cuda, env={**env, "FAKE_NVML_GPM": gpm})
                     reason = self.reason(recording)
                     self.assertTrue(reason.startswith("GPU 0: "), reason)
                     self.assertIn(sentence, reason)
@@ -270,15 +287,20 @@ class Counters(harness.TestCase):
         for function in FUNCTIONS:
             with self.subTest(function=function, where="trial"):
                 env = {"FAKE_PM_RESULTS": f"{function}:999", "XDG_CACHE_HOME": str(self.folder / "truth.other")}
-                recording, _ = self.record(*WORK[:1], "10", *WORK[2:], env=env, refused=True)
-                if function not in FUNCTIONS[-3:]:
+                if function in FUNCTIONS[-3:]:
+                    recording, _ = self.record(*WORK, "--steps", "15", env=env, refused=True)
+                else:
+                    recording = self.record_refused(env=env)
                     self.assertNotEqual(self.reason(recording), "")
                 self.again(recording)
         self.again(self.record()[0])
         for function in FUNCTIONS:
             with self.subTest(function=function, where="program"):
-                recording, _ = self.record(*WORK[:1], "15", *WORK[2:], env={"FAKE_PM_RESULTS": f"{function}:999"}, refused=True)
-                if function not in FUNCTIONS[-3:]:
+                env = {"FAKE_PM_RESULTS": f"{function}:999"}
+                if function in FUNCTIONS[-3:]:
+                    recording, _ = self.record(*WORK, "--steps", "15", env=env, refused=True)
+                else:
+                    recording = self.record_refused(env=env)
                     self.assertIn(f"{function}: CUPTI_ERROR_UNKNOWN (999)", self.reason(recording))
                 self.again(recording)
 
@@ -286,7 +308,7 @@ class Counters(harness.TestCase):
         self.again(self.record()[0])
         for function in ("cuptiPmSamplingEnable", "cuptiPmSamplingDecodeData"):
             with self.subTest(function=function):
-                recording, _ = self.record(*WORK[:1], "15", *WORK[2:], env={"FAKE_PM_HANG": function}, refused=True)
+                recording, _ = self.record(*WORK, "--steps", "15", env={"FAKE_PM_HANG": function}, refused=True)
                 self.again(recording)
 
     def test_a_buffer_that_ran_over_is_a_gap(self):

@@ -64,7 +64,7 @@ class Doctor(harness.TestCase):
         self.assertEqual(lines["driver"], ("OK", "580.65.06, for CUDA 13.0"))
         self.assertEqual(lines["CUPTI"], ("OK", "libcupti.so.13, interface version 130001"))
         self.assertEqual(lines["recording library"], ("OK", str(harness.LIBRARY)))
-        for check in ("injection variables", "output folder", "CPU frequency governor", "size of /dev/shm",
+        for check in ("injection variables", "hardware counters", "output folder", "CPU frequency governor", "size of /dev/shm",
                       "limit on open files", "persistence mode", "NVLink links",
                       "peer-to-peer access between the GPUs of the host", "PCIe Access Control Services (ACS)",
                       "CPU affinity and the GPU's NUMA node"):
@@ -86,6 +86,20 @@ class Doctor(harness.TestCase):
                     "GPU 1: the process runs on CPUs 0-7; the GPU is on NUMA node 1 (CPUs 8-15)"}.items():
             self.assertEqual(lines[check], ("WARN", text))
         self.assertNotIn("PCIe replays", lines)
+
+    def test_what_stands_against_hardware_counters(self):
+        self.write("proc/driver/nvidia/params", "EnableMSI: 1\nRmProfilingAdminOnly: 1\n")
+        self.write("proc/self/status", "Cpus_allowed_list:\t0-7\nCapEff:\t0000000000000000\n")
+        self.assertEqual(self.lines()["hardware counters"], ("WARN", "this user may not read performance counters"))
+        self.assertIn("NVreg_RestrictProfilingToAdminUsers=0", self.examine().stdout)
+        self.write("proc/self/status", "Cpus_allowed_list:\t0-7\nCapEff:\t000001ffffffffff\n")
+        self.assertEqual(self.lines()["hardware counters"][0], "OK", "root")
+        self.write("proc/4711/comm", "nv-hostengine\n")
+        status, text = self.lines()["hardware counters"]
+        self.assertEqual(status, "?")
+        self.assertIn("dcgmi profstat --pause", text)
+        self.assertEqual(self.lines(env={"FAKE_NVML_MIG": "1"})["hardware counters"],
+                         ("WARN", "the GPU is divided by MIG, where counters cannot be sampled"))
 
     def test_what_forbids_a_recording_fails(self):
         for env, check in (({"CUDA_INJECTION64_PATH": "libToolsInjection64.so"}, "injection variables"),

@@ -252,10 +252,10 @@ TEST_F(OpenRecordingTest, SentencesForWhatIsNoRecording) {
 
 TEST_F(OpenRecordingTest, NewerVersionIsRefusedByNamingBoth) {
   RunDbFixture file = Build();
-  file.Execute("PRAGMA user_version = 8");
+  file.Execute("PRAGMA user_version = 9");
   file.Close();
   const std::string error = ErrorFor(path_);
-  EXPECT_NE(error.find("schema version 8"), std::string::npos) << error;
+  EXPECT_NE(error.find("schema version 9"), std::string::npos) << error;
   EXPECT_NE(error.find("up to " + std::to_string(kSchemaVersion)), std::string::npos) << error;
 }
 

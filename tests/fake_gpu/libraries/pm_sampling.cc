@@ -11,6 +11,7 @@
 //   FAKE_PM_CRASH       a part of a metric's name: a set with it ends the process when it starts
 //   FAKE_PM_HANG        name of a function that never returns
 //   FAKE_PM_OFFSET_NS, FAKE_PM_DRIFT_PPM   of the GPU's clock against CLOCK_REALTIME
+//   FAKE_PM_CONTEXT=1   sampling can be enabled by a thread that has a context only
 //   FAKE_PM_OVERFLOW    the n-th look at the buffer finds that it ran over: nothing since the last
 //   FAKE_PM_LOSE        every n-th sample is missing
 //   FAKE_PM_LOG         a file to which each process that starts sampling adds a line
@@ -208,6 +209,8 @@ EXPORT pm::Result cuptiProfilerHostGetNumOfPasses(pm::GetNumOfPasses* params) {
 
 EXPORT pm::Result cuptiPmSamplingEnable(pm::Enable* params) {
   ENTER(params, sampling);
+  if (fake::SettingNumber("FAKE_PM_CONTEXT", 0) != 0 && fake::CurrentContext() == nullptr)
+    return pm::kInvalidContext;
   std::lock_guard lock(mutex);
   Sampler*& here = enabled[params->device % 16];
   if (here != nullptr) return pm::kInvalidOperation;
