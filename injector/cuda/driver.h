@@ -19,8 +19,8 @@ void ReadVersions(ProcessRow* facts);
 // work. A process that only counted devices, like a launcher, has none.
 bool HasActiveContext();
 
-// Makes the primary context of the device, which the program uses, that of the calling thread, which
-// is one of ours. False: the program does not use it, or the driver refuses.
+// Makes the primary context of the device, which the program uses, that of the calling thread,
+// which is one of ours. False: the program does not use it, or the driver refuses.
 bool UsePrimaryContext(int device);
 
 // Calls cuDeviceGetCount, for nothing but the call.
