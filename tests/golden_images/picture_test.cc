@@ -47,7 +47,7 @@ class PictureTest : public testing::Test {
 };
 
 // "NVIDIA H200" beside the first GPU in the golden image.
-constexpr int kLabelLeft = 88, kLabelTop = 182, kLabelRight = 170, kLabelBottom = 196;
+constexpr int kLabelLeft = 88, kLabelTop = 200, kLabelRight = 170, kLabelBottom = 214;
 
 TEST_F(PictureTest, ThePictureIsTheSameAsItself) { EXPECT_EQ(Cells(), 0U); }
 

@@ -70,7 +70,7 @@ void AddRecordings(FolderList& list) {
 
 }  // namespace
 
-FolderList ListFolder(const std::string& folder) {
+FolderList ReadFolderList(const std::string& folder) {
   FolderList list;
   list.folder = folder;
   AddFolders(list);

@@ -24,7 +24,7 @@ struct FolderList {
 };
 
 // Folders but for hidden ones, recordings, and traces of other profilers. O(files).
-FolderList ListFolder(const std::string& folder);
+FolderList ReadFolderList(const std::string& folder);
 
 // A path up to the last slash, and what follows it.
 struct TypedPath {

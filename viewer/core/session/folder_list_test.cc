@@ -18,7 +18,7 @@ class FolderListTest : public testing::Test {
   void Write(const std::string& name, std::size_t bytes = 3) {
     std::ofstream(folder_ / name) << std::string(bytes, 'x');
   }
-  FolderList List() { return ListFolder(folder_.path().string()); }
+  FolderList List() { return ReadFolderList(folder_.path().string()); }
 
   const TemporaryFolder folder_;
 };
@@ -52,7 +52,7 @@ TEST_F(FolderListTest, RanksOfOneRunAreOneEntry) {
 }
 
 TEST_F(FolderListTest, AFolderThatIsNotThereIsNotReadable) {
-  EXPECT_FALSE(ListFolder(folder_ / "nowhere").readable);
+  EXPECT_FALSE(ReadFolderList(folder_ / "nowhere").readable);
 }
 
 TEST(TypedPathTest, IsAFolderAndTheStartOfAName) {

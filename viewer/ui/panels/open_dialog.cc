@@ -45,7 +45,7 @@ bool PutChoice(const std::string& id, const std::string& text, const std::string
 OpenDialog::OpenDialog()
     : home_(EnvironmentVariable("HOME")),
       task_([](const std::string& folder, const std::atomic<bool>&) {
-        return std::optional(ListFolder(folder));
+        return std::optional(ReadFolderList(folder));
       }) {}
 
 void OpenDialog::SetText(const std::string& text) {
