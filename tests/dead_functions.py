@@ -30,6 +30,7 @@ ALLOWED = {
     "analyzer/common/optional_int": "Statement reads what SqlRow reads",
     "analyzer/metrics/idle/PartitionOf": "one window, against which tests and the benchmark hold the sweep over many",
     "analyzer/model/IsMerged": "what the functions beside it promise, for tests",
+    "viewer/ui/open_dialog": "how tests see what is typed into it",
     "viewer/core/style/DarkTheme": "with LightTheme the pair that tests go through",
 }
 

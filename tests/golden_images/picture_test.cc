@@ -46,8 +46,8 @@ class PictureTest : public testing::Test {
   Image golden_, changed_;
 };
 
-// "NVIDIA H200" beside the first GPU in the golden image.
-constexpr int kLabelLeft = 88, kLabelTop = 200, kLabelRight = 170, kLabelBottom = 214;
+// "rank 0 on vm" in the golden image.
+constexpr int kLabelLeft = 24, kLabelTop = 145, kLabelRight = 106, kLabelBottom = 159;
 
 TEST_F(PictureTest, ThePictureIsTheSameAsItself) { EXPECT_EQ(Cells(), 0U); }
 
