@@ -254,7 +254,7 @@ class NcclPlugin(harness.TestCase):
             for off in ({}, {"NCCL_NVTX_DISABLE": "1"}):
                 with self.subTest(version=version, off=off):
                     recording, _ = self.record(version=version, **off)
-                    report = subprocess.run([harness.BUILD / "bin" / "analyze", "report", recording.path, "--format", "json"],
+                    report = subprocess.run([harness.BUILD / "bin" / "analyze", "report", recording.path, "--all", "--format", "json"],
                                             capture_output=True, text=True, check=True, env={**os.environ}).stdout
                     nccl = harness.json.loads(report)["run"]["nccl"]
                     self.assertEqual(int(nccl["kernels"]), STEPS * 6)

@@ -132,6 +132,22 @@ TEST(KernelCountersTest, ShortKernelsAreTakenApart) {
   EXPECT_EQ(found.at("small").limiter(), "launch");
 }
 
+TEST(KernelCountersTest, WhatTakesNoTimeShowsNothing) {
+  Sampled sampled;
+  sampled.Shows("gemm", 0.95, 0.8, 0.3);
+  sampled.Shows("nothing", 0, 0, 0);
+  for (TimeNs at = 0; at < 10 * kPeriod; at += kPeriod) {
+    sampled.Run(at, at + kPeriod, "gemm");
+    for (TimeNs empty = 1; empty < 40; ++empty)
+      sampled.Run(at + empty * 10'000, at + empty * 10'000, "nothing");
+  }
+  sampled.Sample(10 * kPeriod);
+  const auto found = sampled.Attribute({{0, 10 * kPeriod}});
+  ASSERT_TRUE(found.contains("gemm"));
+  EXPECT_TRUE(found.at("gemm").exact);
+  EXPECT_EQ(found.at("gemm").samples, 10);
+}
+
 TEST(KernelCountersTest, OnlySamplesInsideTheTimesCount) {
   Sampled sampled;
   sampled.Shows("gemm", 0.95, 0.8, 0.3);

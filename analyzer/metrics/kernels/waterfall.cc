@@ -36,10 +36,28 @@ const PartText& TextOf(WaterfallPart part) { return kPartTexts[static_cast<std::
 
 constexpr std::size_t kItems = 3;
 
-// What of a group's time is lost to what; adds up to it. `own` below 0: it took less than the
-// others allow for.
+// What of a time is lost to what; adds up to it. `own` below 0: it took less than the others allow
+// for.
 struct Losses {
   double achieved = 0, clock = 0, ceiling = 0, memory = 0, own = 0;
+
+  Losses& operator+=(const Losses& other) {
+    achieved += other.achieved;
+    clock += other.clock;
+    ceiling += other.ceiling;
+    memory += other.memory;
+    own += other.own;
+    return *this;
+  }
+  // Some groups together may gain what others lack. Below 0 it stays where more is achieved than
+  // there was time.
+  void Settle() {
+    for (double* from : {&memory, &ceiling, &clock}) {
+      const double taken = std::clamp(-own, 0.0, *from);
+      *from -= taken;
+      own += taken;
+    }
+  }
 };
 
 Losses LossesOf(const ComputeGroup& group, double took_ns, double clock) {
@@ -67,31 +85,13 @@ class Bars {
   void Add(WaterfallPart part, double ns, std::optional<IdleCause> cause = std::nullopt) {
     ns_[{part, cause}] += ns;
   }
-  void AddItem(WaterfallPart part, const std::string& name, double ns) {
-    ns_[{part, std::nullopt}] += ns;
+  // Of what was added to the part.
+  void Name(WaterfallPart part, const std::string& name, double ns) {
     if (ns > 0) items_[part][name] += ns;
   }
   double of(WaterfallPart part) const {
     const auto found = ns_.find({part, std::nullopt});
     return found == ns_.end() ? 0 : found->second;
-  }
-
-  // Groups of one kind together may gain what single ones lack. False: more is achieved than there
-  // was time.
-  bool Settle(WaterfallPart own) {
-    double& rest = ns_[{own, std::nullopt}];
-    for (const WaterfallPart from :
-         {WaterfallPart::kMemoryBound, WaterfallPart::kCeiling, WaterfallPart::kClock}) {
-      if (rest >= 0) break;
-      double& part = ns_[{from, std::nullopt}];
-      const double taken = std::min(part, -rest);
-      part -= taken;
-      rest += taken;
-    }
-    // A kernel's start and end are rounded to nanoseconds.
-    const bool is_settled = rest > -1e-6 * static_cast<double>(found_.wall_ns);
-    rest = std::max(rest, 0.0);
-    return is_settled;
   }
 
   // Whole nanoseconds that add up to the wall time.
@@ -134,24 +134,34 @@ double ScaleOf(const ComputeKindTime& kind) {
   return kernel_ns == 0 ? 0 : static_cast<double>(kind.ns) / static_cast<double>(kernel_ns);
 }
 
-void AddKnown(const ComputeKindTime& kind, WaterfallPart own, double clock, Bars& to) {
+// False: more is achieved than there was time.
+bool AddKnown(const ComputeKindTime& kind, WaterfallPart own, double clock, Bars& to) {
   const double scale = ScaleOf(kind);
+  Losses all;
   for (const ComputeGroup& group : kind.groups) {
     const Losses losses = LossesOf(group, scale * static_cast<double>(group.kernel_ns), clock);
-    to.Add(WaterfallPart::kAchieved, losses.achieved);
-    to.AddItem(WaterfallPart::kClock, group.name, losses.clock);
-    to.AddItem(WaterfallPart::kCeiling, group.name, losses.ceiling);
-    to.AddItem(WaterfallPart::kMemoryBound, group.name, losses.memory);
-    to.AddItem(own, group.name, losses.own);
+    all += losses;
+    to.Name(WaterfallPart::kClock, group.name, losses.clock);
+    to.Name(WaterfallPart::kCeiling, group.name, losses.ceiling);
+    to.Name(WaterfallPart::kMemoryBound, group.name, losses.memory);
+    to.Name(own, group.name, losses.own);
   }
+  if (scale == 0) all.own += static_cast<double>(kind.ns);  // of kernels that began before
+  all.Settle();
+  to.Add(WaterfallPart::kAchieved, all.achieved);
+  to.Add(WaterfallPart::kClock, all.clock);
+  to.Add(WaterfallPart::kCeiling, all.ceiling);
+  to.Add(WaterfallPart::kMemoryBound, all.memory);
+  to.Add(own, std::max(all.own, 0.0));
+  // Starts and ends of kernels are rounded to nanoseconds.
+  return all.own > -1e-6 * static_cast<double>(kind.ns) - 1;
 }
 
 void AddUnknown(const ComputeKindTime& kind, WaterfallPart part, Bars& to) {
   const double scale = ScaleOf(kind);
   for (const ComputeGroup& group : kind.groups)
-    to.AddItem(part, group.name, scale * static_cast<double>(group.kernel_ns));
-  // Of kernels that began before.
-  if (scale == 0) to.Add(part, static_cast<double>(kind.ns));
+    to.Name(part, group.name, scale * static_cast<double>(group.kernel_ns));
+  to.Add(part, static_cast<double>(kind.ns));
 }
 
 void AddIdle(const StepSplit& split, Bars& to) {
@@ -216,13 +226,13 @@ Waterfall WaterfallOf(const Device& device, const StepSplit& split, const Comput
   AddUnknown(compute.of(ComputeKind::kUnknownWork), WaterfallPart::kUnknownWork, bars);
   AddUnknown(compute.of(ComputeKind::kOther), WaterfallPart::kMemoryBound, bars);
   const double slowed = std::max(1.0, clock.value_or(1));
-  AddKnown(compute.of(ComputeKind::kProduct), WaterfallPart::kProducts, slowed, bars);
-  AddKnown(compute.of(ComputeKind::kAttention), WaterfallPart::kAttention, slowed, bars);
+  const bool products_fit =
+      AddKnown(compute.of(ComputeKind::kProduct), WaterfallPart::kProducts, slowed, bars);
+  const bool attention_fits =
+      AddKnown(compute.of(ComputeKind::kAttention), WaterfallPart::kAttention, slowed, bars);
   if (bars.of(WaterfallPart::kAchieved) <= 0)
     return Without("the FLOPs of no kernel in this time are known");
-  const bool is_possible =
-      bars.Settle(WaterfallPart::kProducts) && bars.Settle(WaterfallPart::kAttention);
-  if (!is_possible)
+  if (!products_fit || !attention_fits)
     return Without("the known FLOPs would take longer at the published peak than their kernels");
   Waterfall found = bars.Finish();
   double full_square_ns = 0;

@@ -123,6 +123,33 @@ TEST(WaterfallTest, MoreThanThePeakIsRefused) {
             "the known FLOPs would take longer at the published peak than their kernels");
 }
 
+// A transformed convolution does less than is counted.
+TEST(WaterfallTest, WhatOneKindGainsIsNotTakenFromKernelsOfAnother) {
+  ComputeTime compute;
+  Of(compute, ComputeKind::kProduct) = {500, {{"a convolution", 1, 500, 600, 700, 0}}};
+  Of(compute, ComputeKind::kOther) = {350, {{"norm", 1, 350}}};
+  const Waterfall found = WaterfallOf(Gpu(), Split(compute), compute, std::nullopt);
+  EXPECT_TRUE(found.bars.empty()) << "350 of other kernels do not explain it";
+}
+
+TEST(WaterfallTest, OneGroupMayGainWhatAnotherOfItsKindLacks) {
+  ComputeTime compute;
+  Of(compute, ComputeKind::kProduct) = {850,
+                                        {{"a", 1, 450, 460, 500, 0}, {"b", 1, 400, 200, 250, 0}}};
+  const Waterfall found = WaterfallOf(Gpu(), Split(compute), compute, std::nullopt);
+  EXPECT_EQ(NsOf(found, WaterfallPart::kAchieved), 660);
+  EXPECT_EQ(NsOf(found, WaterfallPart::kCeiling), 50);
+  EXPECT_EQ(NsOf(found, WaterfallPart::kProducts), 140);
+}
+
+TEST(WaterfallTest, KernelsThatBeganBeforeAchieveNothing) {
+  ComputeTime compute = OneProduct(400, 300, 350);
+  Of(compute, ComputeKind::kAttention) = {450, {{"began before", 0, 0}}};
+  const Waterfall found = WaterfallOf(Gpu(), Split(compute), compute, std::nullopt);
+  EXPECT_EQ(NsOf(found, WaterfallPart::kAchieved), 300);
+  EXPECT_EQ(NsOf(found, WaterfallPart::kAttention), 450);
+}
+
 TEST(WaterfallTest, WithoutAPeakOrWorkThereIsNone) {
   const ComputeTime compute = OneProduct(850, 400, 500);
   EXPECT_EQ(WaterfallOf(Gpu("A card"), Split(compute), compute, std::nullopt).reason,

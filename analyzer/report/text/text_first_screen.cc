@@ -131,8 +131,10 @@ void WriteAdvice(TextReport& to) {
   const std::string fixes = FixOrderText(verdict);
   if (verdict.levers().empty() && fixes.empty()) return;
   to.page.Heading("What to change");
-  for (const proto::Lever& lever : verdict.levers()) {
-    if (&lever - &verdict.levers(0) >= kLevers) break;
+  // Sentences of a narrow page take more lines, and it is one screen.
+  const int count = to.options.width < 80 ? kLevers - 1 : kLevers;
+  for (int i = 0; i < std::min(count, verdict.levers_size()); ++i) {
+    const proto::Lever& lever = verdict.levers(i);
     to.page.Sentence("- " + SettingText(lever) +
                      (lever.change().empty() ? "" : ": " + lever.change()));
   }

@@ -23,7 +23,7 @@ import turns  # noqa: E402
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "end_to_end"))
 import watched  # noqa: E402
 
-SYNC, GEMM, DEVICES, SLOW, HOST, PROGRAM, STACKS = 1, 2, 4, 8, 16, 32, 64  # enum Source
+SYNC, GEMM, DEVICES, SLOW, HOST, PROGRAM, STACKS, COUNTERS = 1, 2, 4, 8, 16, 32, 64, 128  # enum Source
 PREVIOUS = SYNC | PROGRAM  # what was captured before the others came
 SETTINGS = {
     "none": 0,
@@ -36,9 +36,11 @@ SETTINGS = {
     "previous+attention": PREVIOUS,
     "without stacks": PREVIOUS | GEMM | DEVICES | SLOW | HOST,
     "without stacks again": PREVIOUS | GEMM | DEVICES | SLOW | HOST,
-    "all": PREVIOUS | GEMM | DEVICES | SLOW | HOST | STACKS,
+    "without counters": PREVIOUS | GEMM | DEVICES | SLOW | HOST | STACKS,
+    "without counters again": PREVIOUS | GEMM | DEVICES | SLOW | HOST | STACKS,
+    "all": PREVIOUS | GEMM | DEVICES | SLOW | HOST | STACKS | COUNTERS,
 }
-WITH_ATTENTION = ("previous+attention", "without stacks", "without stacks again", "all")
+WITH_ATTENTION = ("previous+attention", "without stacks", "without stacks again", "without counters", "without counters again", "all")
 SET = b"_ZN11traceinject9g_sourcesE"
 
 
@@ -67,14 +69,15 @@ class Switch:
             sys.exit("switch_sources.py: start it with LD_PRELOAD=libtraceinject.so: nothing is recorded")
         place = int(mapped.group(1), 16) + offset_of(pathlib.Path(mapped.group(2)).read_bytes(), SET)
         self.set = ctypes.c_uint.from_address(place)
-        if self.set.value != SETTINGS["all"]:
-            sys.exit(f"switch_sources.py: the sources in use are {self.set.value}, expected all: {SETTINGS['all']}")
+        self.all = self.set.value
+        if self.all | COUNTERS != SETTINGS["all"]:  # counters are off until TRACEINJECT_COUNTERS asks for them
+            sys.exit(f"switch_sources.py: the sources in use are {self.all}, expected all: {SETTINGS['all']}")
         import torch
         self.watches = watched.Watches(torch.nn.functional.scaled_dot_product_attention)
         self.attention = True
 
     def to(self, setting):
-        self.use(SETTINGS[setting], setting in WITH_ATTENTION)
+        self.use(SETTINGS[setting] & self.all, setting in WITH_ATTENTION)
 
     def use(self, sources, attention):
         self.set.value = sources
