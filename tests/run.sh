@@ -73,6 +73,23 @@ sys.exit(len(cases) == 0)
 PY
 }
 
+# Tests labeled by_the_clock that failed, once more and alone; fails if others failed, too, or if one fails again. What then passes is
+# named: a test that shows up here time and again wants mending.
+repeat_by_the_clock() {
+  local preset=$1 junit=$2 failed_tests by_the_clock again=${2%.xml}_again.xml
+  failed_tests=$(python3 -c 'import sys, xml.etree.ElementTree as tree
+print(*sorted(case.get("name") for case in tree.parse(sys.argv[1]).getroot().iter("testcase") if case.find("failure") is not None))' "$junit")
+  by_the_clock=$(ctest --preset "$preset" -N -L by_the_clock | sed -n 's/^ *Test *#[0-9]*: //p')
+  local name
+  for name in $failed_tests; do
+    grep -qxF "$name" <<<"$by_the_clock" || return 1
+  done
+  [[ -n $failed_tests ]] || return 1
+  say "repeating alone: $failed_tests"
+  ctest --preset "$preset" -R "^(${failed_tests// /|})\$" --output-junit "$again" || return 1
+  say "passed only when repeated alone: $failed_tests"
+}
+
 run_preset() {
   local preset=$1 junit=$root/build/$1/ctest.xml counts rc
   if ! configure_and_build "$preset" -DTRACEINJECT_TESTS=ON; then
@@ -87,6 +104,9 @@ run_preset() {
   if counts=$(count_junit "$junit"); then
     local p f s
     read -r p f s <<<"$counts"
+    if ((f > 0)) && repeat_by_the_clock "$preset" "$junit"; then
+      p=$((p + f)) f=0 rc=0
+    fi
     passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
     # ctest knows failures that its file words differently, such as a test program that could not be listed.
     ((rc == 0 || f > 0)) || failed=$((failed + 1))

@@ -296,7 +296,9 @@ def assert_windows_are_whole(test, recording, truth, edge_ns=0, others=()):
             continue
         if not any(begin <= until and end >= since for since, until in gaps):
             inside += 1
-            test.assertTrue(is_recorded(kernel), kernel)
+            edge = min((abs(begin - edge) for gap in gaps for edge in gap), default=None)
+            like = [start - kernel.start for start in recorded[kernel.correlation & 0xFFFFFFFF]]
+            test.assertTrue(is_recorded(kernel), f"{kernel}, {edge} ns from an edge; of its correlation, later by: {like}")
         elif any(since < begin and end < until and not any(first <= begin < until <= last for first, last in others) for since, until in gaps):
             test.assertFalse(is_recorded(kernel), kernel)
     test.assertGreater(inside, 10)
