@@ -335,10 +335,13 @@ CREATE TABLE nccl_link (
 );
 
 -- A GEMM as the program asked cuBLAS or cuBLASLt for it, since version 3: batch x (m x k times k x n), that is
--- 2 m n k batch floating-point operations (8 m n k batch for complex types).
+-- 2 m n k batch floating-point operations (8 m n k batch for complex types). Since version 8 a convolution that cuDNN was asked for, too,
+-- as the product that it amounts to: m output channels of a group, n places of all outputs of the batch, k channels of a group times places
+-- of the filter, batch groups. Its backwards have the sizes of the forward, as they take as many operations.
 CREATE TABLE gemm_shape (
   id           INTEGER PRIMARY KEY,
-  function     INTEGER NOT NULL,       -- -> string: cublasGemmEx, cublasLtMatmul, ...
+  function     INTEGER NOT NULL,       -- -> string: cublasGemmEx, cublasLtMatmul, ...; cudnnConvolutionForward, ..., of a plan of
+                                       -- cuDNN's backend cudnnBackendExecute with (forward), (backward data) or (backward filter)
   m            INTEGER NOT NULL,       -- rows of the result, as the library sees it (column-major)
   n            INTEGER NOT NULL,       -- columns of the result
   k            INTEGER NOT NULL,
@@ -349,7 +352,9 @@ CREATE TABLE gemm_shape (
                                        -- 29 fp8 e5m2, ...; NULL: unknown
   type_b       INTEGER,                -- likewise
   type_c       INTEGER,                -- of the result
-  compute_type INTEGER                 -- cublasComputeType_t: 64 half, 68 float, 77 float by TF32, ...; NULL: the call has none
+  compute_type INTEGER,                -- cublasComputeType_t: 64 half, 68 float, 77 float by TF32, ...; NULL: the call has none
+  least_bytes  INTEGER                 -- of a convolution: bytes of input, weights and output, each once; 0: a type is not known; NULL: of
+                                       -- matrices. Since version 8
 );
 
 -- A call of such a function, since version 3; one that cuBLAS makes of cuBLASLt is part of the outer one. Its kernels are those

@@ -395,13 +395,13 @@ class Writer {
   }
 
   Status WriteGemmShapes() {
-    return Insert("gemm_shape", 12, rank_.gemm_shapes.size(), [&](std::size_t row, RowValues& to) {
+    return Insert("gemm_shape", 13, rank_.gemm_shapes.size(), [&](std::size_t row, RowValues& to) {
       const GemmShape& shape = rank_.gemm_shapes[row];
       to << static_cast<std::int64_t>(row) + 1;
       to.Id(shape.function) << shape.m << shape.n << shape.k << shape.batch
                             << std::int64_t{shape.trans_a} << std::int64_t{shape.trans_b};
       to.KnownOrNull(shape.type_a).KnownOrNull(shape.type_b).KnownOrNull(shape.type_c);
-      to.KnownOrNull(shape.compute_type);
+      to.KnownOrNull(shape.compute_type).KnownOrNull(shape.least_bytes);
     });
   }
 

@@ -41,7 +41,8 @@ constexpr std::string_view kTypeless = "cudnn_generated";
 
 constexpr std::string_view kHelpers =
     "splitKreduce|epilogue::impl::globalKernel|dot_do_o|convert_dq|convert_dkv|clear_dkvaccum|"
-    "splitkv_combine|Preprocess|Postprocess|_preprocess|_postprocess";
+    "splitkv_combine|Preprocess|Postprocess|_preprocess|_postprocess|nchwToNhwc|nhwcToNchw|"
+    "nchw2nhwc|nhwc2nchw|OffsetsKernel|flip_filter";
 
 constexpr std::string_view kOnTensorCores =
     "nvjet|tensorop|wmma|h884|s884|d884|h1688|s1688|c1688|16816|161616|i8816|i16832|hmma|_imma|"

@@ -23,7 +23,8 @@ struct KernelTraits {
 KernelTraits TraitsOf(std::string_view demangled_name, KernelClass kernel_class);
 
 // A kernel that only prepares or finishes what others compute: sums of a product split over k,
-// biases, conversions around the backward pass of attention.
+// biases, changes of the layout around a convolution, conversions around the backward pass of
+// attention.
 bool IsHelperKernel(std::string_view demangled_name);
 
 }  // namespace traceinject

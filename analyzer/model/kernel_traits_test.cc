@@ -121,6 +121,8 @@ TEST(KernelTraitsTest, ArchitecturesAreWholeWords) {
 TEST(KernelTraitsTest, HelpersOfAProductAndOfAttention) {
   EXPECT_TRUE(IsHelperKernel("void cublasLt::splitKreduce_kernel<32, 16, int, float>()"));
   EXPECT_TRUE(IsHelperKernel("void cudnn::fusion::convert_dq_to_16bits<true>(void const*)"));
+  EXPECT_TRUE(IsHelperKernel("void cudnn::engines_precompiled::nchwToNhwcKernel<float>(int)"));
+  EXPECT_FALSE(IsHelperKernel("sm80_xmma_wgrad_implicit_gemm_indexed_bf16bf16_nhwckrsc_nhwc"));
   EXPECT_FALSE(IsHelperKernel("nvjet_sm90_tst_128x160_64x5_4x2_h_bz_NTT"));
 }
 

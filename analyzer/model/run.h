@@ -338,6 +338,10 @@ struct GemmShape {
   std::int64_t m = 0, n = 0, k = 0, batch = 0;
   bool trans_a = false, trans_b = false;
   int type_a = -1, type_b = -1, type_c = -1, compute_type = -1;
+  // Of a convolution as the product that it amounts to: input, weights and output, each moved once;
+  // 0: not known. -1: of matrices.
+  std::int64_t least_bytes = -1;
+  bool is_convolution() const { return least_bytes >= 0; }
   bool operator==(const GemmShape&) const = default;
 };
 

@@ -117,14 +117,16 @@ struct PythonEvent {
 };
 static_assert(sizeof(PythonEvent) % 8 == 0);
 
-// A GEMM as the program asked for it: the columns of gemm and gemm_shape in run_db.sql.
+// A GEMM or a convolution as the program asked for it: the columns of gemm and gemm_shape in
+// run_db.sql.
 struct GemmEvent {
   EventHeader header;
   std::int64_t end_ns;
-  const char* function;  // of cuBLAS or cuBLASLt; never freed
+  const char* function;  // of cuBLAS, cuBLASLt or cuDNN; never freed
   std::int64_t m, n, k, batch;
   std::int16_t type_a, type_b, type_c, compute_type;  // -1: unknown
   std::int32_t trans_a, trans_b;
+  std::int64_t least_bytes;  // -1: of matrices
 };
 static_assert(sizeof(GemmEvent) % 8 == 0);
 

@@ -175,7 +175,7 @@ constexpr OptionRow kOptions[] = {
     {{"TRACEINJECT_SYNC", "1", "0: do not record event and synchronize calls through the wrappers"},
      "0 or 1",
      Switch<&Options::sync>},
-    {{"TRACEINJECT_GEMM", "1", "0: do not record GEMM shapes (cuBLAS, cuBLASLt)"},
+    {{"TRACEINJECT_GEMM", "1", "0: do not record shapes of GEMMs and convolutions (cuBLAS, cuBLASLt, cuDNN)"},
      "0 or 1",
      Switch<&Options::gemm>},
     {{"TRACEINJECT_PYTHON", "1",

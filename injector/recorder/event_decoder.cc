@@ -68,6 +68,7 @@ void EventDecoder::DecodeGemm(int tid, const GemmEvent& event) {
   shape.type_b = event.type_b;
   shape.type_c = event.type_c;
   shape.compute_type = event.compute_type;
+  shape.least_bytes = event.least_bytes;
   batch_->gemms.push_back({event.header.time_ns - base_ns_, event.end_ns - event.header.time_ns,
                            dictionary_->Thread(tid),
                            dictionary_->GemmShape(event.function, shape)});

@@ -209,7 +209,7 @@ std::uint32_t Dictionary::GemmShape(const char* function, GemmShapeRow shape) {
   return gemm_shapes_.Id(
       {shape.function, part(shape.m), part(shape.n), part(shape.k), part(shape.batch),
        part(shape.trans_a), part(shape.trans_b), part(shape.type_a), part(shape.type_b),
-       part(shape.type_c), part(shape.compute_type)},
+       part(shape.type_c), part(shape.compute_type), part(shape.least_bytes)},
       [&](std::uint32_t id) {
         shape.id = id;
         batch_->gemm_shapes.push_back(shape);

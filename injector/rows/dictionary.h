@@ -232,7 +232,7 @@ class Dictionary {
   IntegerIdMap<2> graph_nodes_;
   IntegerIdMap<14> shapes_;
   IntegerIdMap<2> api_names_;
-  IntegerIdMap<11> gemm_shapes_;
+  IntegerIdMap<12> gemm_shapes_;
   IntegerIdMap<10> attention_shapes_;
   IntegerIdMap<4> code_places_;
   IntegerIdMap<3> stacks_;

@@ -86,6 +86,7 @@ struct GemmShapeRow {
   std::int64_t m, n, k, batch;
   int trans_a, trans_b;
   int type_a, type_b, type_c, compute_type;  // -1: unknown
+  std::int64_t least_bytes;                  // -1: of matrices
 };
 struct AttentionShapeRow {
   std::uint32_t id;

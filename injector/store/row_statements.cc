@@ -68,7 +68,7 @@ constexpr const char* kSql[] = {
     "INSERT OR REPLACE INTO nccl_link(id, proc, setup, rank, peer, sends, transport, detail, "
     "network, net_device, gdrdma, proxy_rank, channels) VALUES(?,1,?,?,?,?,?,?,?,?,?,?,?)",
     "INSERT OR REPLACE INTO gemm_shape(id, function, m, n, k, batch, trans_a, trans_b, type_a, "
-    "type_b, type_c, compute_type) VALUES(?,?,?,?,?,?,?,?,?,?,?,?)",
+    "type_b, type_c, compute_type, least_bytes) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)",
     "INSERT OR REPLACE INTO attention_shape(id, library, batch, heads, kv_heads, query_length, "
     "key_length, head_size, value_head_size, type, causal) VALUES(?,?,?,?,?,?,?,?,?,?,?)",
     "INSERT OR REPLACE INTO data_loader(id, proc, workers, pin_memory, persistent_workers, "
@@ -352,7 +352,7 @@ bool Add(Values to, const GemmShapeRow& row) {
   to.Int(row.id).Int(row.function).Int(row.m).Int(row.n).Int(row.k).Int(row.batch);
   to.Int(row.trans_a).Int(row.trans_b);
   to.NotNegative(row.type_a).NotNegative(row.type_b).NotNegative(row.type_c);
-  return to.NotNegative(row.compute_type).Insert();
+  return to.NotNegative(row.compute_type).NotNegative(row.least_bytes).Insert();
 }
 
 bool Add(Values to, const GemmRow& row) {

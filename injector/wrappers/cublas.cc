@@ -3,91 +3,20 @@
 // the program's calls to them. They note shape, types, thread and time: FLOPs are computed from
 // these, and the kernels are found by the launches that the thread made meanwhile.
 //
-// A wrapper forwards the call whatever happens. cuBLAS calls cuBLASLt's public function itself, so
-// only the outermost call of a thread counts. Programs that look the functions up by a handle (XLA)
-// do not come by here.
+// A wrapper forwards the call whatever happens. Programs that look the functions up by a handle
+// (XLA) do not come by here.
 #include <cstddef>
 #include <cstdint>
 
-#include "injector/base/clock.h"
-#include "injector/base/counters.h"
-#include "injector/base/events.h"
 #include "injector/base/exported.h"
-#include "injector/base/own_cost.h"
 #include "injector/base/real_function.h"
-#include "injector/base/ring.h"
-#include "injector/base/safe_point.h"
-#include "injector/base/sources.h"
-#include "injector/stacks/own_stack.h"
 #include "injector/wrappers/cublas_abi.h"
+#include "injector/wrappers/product_call.h"
 
 namespace traceinject {
 namespace {
 
 using namespace cublas;
-
-constexpr std::int16_t kUnknown = -1;
-
-thread_local constinit int t_depth = 0;  // of wrapped calls on this thread
-
-// What one call computed: batch x (m x k times k x n).
-struct Product {
-  const char* function;
-  std::int64_t m, n, k, batch;
-  int trans_a, trans_b;         // cublasOperation_t
-  int type_a, type_b, type_c;   // cudaDataType
-  int compute_type = kUnknown;  // cublasComputeType_t
-};
-
-class Emitter {
- public:
-  Emitter(std::int64_t start_ns, std::int64_t end_ns) : start_ns_(start_ns), end_ns_(end_ns) {}
-
-  void operator()(const Product& product) const {
-    Ring* ring = g_rings.OfThisThread();
-    auto* event =
-        ring == nullptr ? nullptr : static_cast<GemmEvent*>(ring->Reserve(sizeof(GemmEvent)));
-    if (event == nullptr) return g_counters.AddLost(Health::kGemmSeen, Health::kGemmDropped);
-    event->header = {sizeof(GemmEvent), static_cast<std::uint16_t>(EventType::kGemm), 0, start_ns_};
-    event->end_ns = end_ns_;
-    event->function = product.function;
-    event->m = product.m;
-    event->n = product.n;
-    event->k = product.k;
-    event->batch = product.batch;
-    event->type_a = static_cast<std::int16_t>(product.type_a);
-    event->type_b = static_cast<std::int16_t>(product.type_b);
-    event->type_c = static_cast<std::int16_t>(product.type_c);
-    event->compute_type = static_cast<std::int16_t>(product.compute_type);
-    event->trans_a = static_cast<std::int32_t>(product.trans_a);
-    event->trans_b = static_cast<std::int32_t>(product.trans_b);
-    ring->Publish(&g_wake);
-  }
-
- private:
-  std::int64_t start_ns_, end_ns_;
-};
-
-// Makes the call; describes it to an Emitter if it is an outermost one that succeeded.
-template <typename Describe, typename Call>
-int Traced(Describe describe, Call call) {
-  if (t_depth > 0) return call();
-  g_safe_point.Pass();
-  if (!Delivers(Source::kGemm)) return call();
-  OwnCost cost(Health::kGemmOwnNs);
-  ++t_depth;
-  const bool is_place_due = t_launch_turn.IsDue() && t_launch_turn.Begin();
-  g_rings.Prefetch();
-  const std::int64_t start = NowNs();
-  cost.Leave();
-  const int result = call();
-  cost.Enter();
-  const std::int64_t end = NowNs();
-  --t_depth;
-  if (result == 0) describe(Emitter(start, end));
-  if (is_place_due) t_launch_turn.TakeStack(start, end);
-  return result;
-}
 
 template <typename Int>
 struct Groups {
@@ -98,7 +27,7 @@ struct Groups {
 };
 
 template <typename Int>
-void Describe(const Emitter& emit, Product product, const Groups<Int>& groups) {
+void Describe(const ProductEmitter& emit, ProductOfCall product, const Groups<Int>& groups) {
   for (Int i = 0; i < groups.count; ++i) {
     product.m = groups.m[i];
     product.n = groups.n[i];
@@ -144,7 +73,7 @@ class Descriptors {
   Get *layout_, *matmul_;
 };
 
-Product DescribeMatmul(void* operation, void* a, void* b, void* d, const void* caller) {
+ProductOfCall DescribeMatmul(void* operation, void* a, void* b, void* d, const void* caller) {
   const Descriptors of(caller);
   const auto rows = [&](void* layout) {
     return static_cast<std::int64_t>(of.OfLayout<std::uint64_t>(layout, kLayoutRows, 0));
@@ -166,24 +95,24 @@ Product DescribeMatmul(void* operation, void* a, void* b, void* d, const void* c
           type(a),
           type(b),
           type(d),
-          of.OfMatmul<std::int32_t>(operation, kMatmulComputeType, kUnknown)};
+          of.OfMatmul<std::int32_t>(operation, kMatmulComputeType, kUnknownType)};
 }
 
 }  // namespace
 }  // namespace traceinject
 
-using traceinject::Emitter;
+using traceinject::ProductEmitter;
 
 // One wrapper: its exported name, the library, the parameters, the arguments, and what to tell an
-// Emitter `emit` afterwards.
-#define TRACEINJECT_GEMM_OF(library, name, parameters, arguments, ...)      \
-  extern "C" TRACEINJECT_EXPORT int name parameters {                       \
-    static constinit traceinject::RealFunction<int parameters> real;        \
-    [[maybe_unused]] const void* caller = TRACEINJECT_CALLER;               \
-    auto* function = real.Get(traceinject::cublas::library, #name, caller); \
-    if (function == nullptr) return traceinject::cublas::kNotInitialized;   \
-    return traceinject::Traced([&](const Emitter& emit) { __VA_ARGS__; },   \
-                               [&] { return function arguments; });         \
+// ProductEmitter `emit` afterwards.
+#define TRACEINJECT_GEMM_OF(library, name, parameters, arguments, ...)                \
+  extern "C" TRACEINJECT_EXPORT int name parameters {                                 \
+    static constinit traceinject::RealFunction<int parameters> real;                  \
+    [[maybe_unused]] const void* caller = TRACEINJECT_CALLER;                         \
+    auto* function = real.Get(traceinject::cublas::library, #name, caller);           \
+    if (function == nullptr) return traceinject::cublas::kNotInitialized;             \
+    return traceinject::WithProduct([&](const ProductEmitter& emit) { __VA_ARGS__; }, \
+                                    [&] { return function arguments; });              \
   }
 #define TRACEINJECT_GEMM(...) TRACEINJECT_GEMM_OF(kLibrary, __VA_ARGS__)
 

@@ -14,7 +14,7 @@ FOLDER = harness.BUILD / "interposers"
 OURS = "ours"
 STYLES = ("next", "jump", "handle", "needed", "hooking")
 WRAPPED = re.findall(r"^ +(cu[a-z]*[A-Z]\w*);", (harness.ROOT / "injector" / "preload" / "exports.map").read_text(), re.M)
-LIBRARIES = (("cublasLt", "cublasLt"), ("cublas", "cublas"), ("cupti", "cupti"), ("cuda", "cudart"), ("cu", "cuda"))
+LIBRARIES = (("cublasLt", "cublasLt"), ("cublas", "cublas"), ("cudnn", "cudnn"), ("cupti", "cupti"), ("cuda", "cudart"), ("cu", "cuda"))
 
 
 def library_of(function):
@@ -112,7 +112,7 @@ class Interposers(Calls):
 
     def test_without_any_library(self):
         """A function that is asked for is there, and fails as one of a library that is not set up."""
-        errors = {"cuda": 303, "cudart": 303, "cublas": 1, "cublasLt": 1, "cupti": 15}
+        errors = {"cuda": 303, "cudart": 303, "cublas": 1, "cublasLt": 1, "cudnn": 1001, "cupti": 15}
         ended = self.play(command=[FOLDER / "asking_program"])
         self.assertEqual((ended.code, ended.stderr), (0, ""))
         self.assertEqual(dict(line.split() for line in ended.stdout.splitlines()),

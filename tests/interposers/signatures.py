@@ -6,8 +6,8 @@ import pathlib
 import re
 import sys
 
-HEADERS = ("cublas_api.h", "cublasLt.h", "cuda_runtime_api.h", "cuda.h", "cupti_activity.h", "cupti_callbacks.h", "cupti_result.h")
-WIDE = re.compile(r"\*|int64_t|long long|size_t|(Event_t|Stream_t|CUevent|CUstream|Handle_t|Desc_t|Layout_t|CUcontext|SubscriberHandle|Func)\b")
+HEADERS = ("cublas_api.h", "cublasLt.h", "cuda_runtime_api.h", "cuda.h", "cudnn_cnn_v9.h", "cudnn_graph_v9.h", "cupti_activity.h", "cupti_callbacks.h", "cupti_result.h")
+WIDE = re.compile(r"\*|int64_t|long long|size_t|(Event_t|Stream_t|CUevent|CUstream|Handle_t|Desc_t|Descriptor_t|Layout_t|CUcontext|SubscriberHandle|Func)\b")
 
 
 def width(argument):

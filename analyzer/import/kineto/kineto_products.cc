@@ -96,6 +96,7 @@ std::optional<GemmShape> OfConvolution(const TensorSizes& full, const TensorSize
   shape.n = Product(sliding[0], CountElements({sliding.begin() + 2, sliding.end()}));
   shape.k = CountElements({weights.begin() + 1, weights.end()});
   shape.batch = groups;
+  shape.least_bytes = 0;  // not followed: the type of each is not told
   return shape;
 }
 
@@ -379,7 +380,6 @@ class ProductPlacer {
     const std::uint32_t row = RowOf(at);
     if (!shape || !IsPlausible(*shape)) return;
     shape->type_a = shape->type_b = asked.cuda_type;
-    // What a convolution moves does not follow from the sizes of its product.
     const bool is_matrix =
         asked.kind->kind == ProductKind::kMatrices || asked.kind->kind == ProductKind::kLinear;
     if (is_matrix && asked.kind->name != "aten::_scaled_mm" && asked.kind->name != "aten::_int_mm")

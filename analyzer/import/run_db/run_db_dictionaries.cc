@@ -335,7 +335,11 @@ class RunDbDictionaries::Reader {
     if (to_.schema_version < 3) return Done{};
     return rows_.ForEachRow(
         "gemm_shape",
-        "id, function, m, n, k, batch, trans_a, trans_b, type_a, type_b, type_c, compute_type",
+        to_.schema_version < 8
+            ? "id, function, m, n, k, batch, trans_a, trans_b, type_a, type_b, type_c, "
+              "compute_type, NULL"
+            : "id, function, m, n, k, batch, trans_a, trans_b, type_a, type_b, type_c, "
+              "compute_type, least_bytes",
         [&](const SqlRow& row) {
           GemmShape shape;
           shape.function = to_.StringOf(row, 1);
@@ -350,6 +354,7 @@ class RunDbDictionaries::Reader {
           shape.type_b = type(9);
           shape.type_c = type(10);
           shape.compute_type = type(11);
+          if (!row.is_null(12)) shape.least_bytes = row.int64(12);
           to_.gemm_shape_ids.Add(row.int64(0), static_cast<std::uint32_t>(to_.gemm_shapes.size()));
           to_.gemm_shapes.push_back(shape);
         });

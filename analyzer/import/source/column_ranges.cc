@@ -49,6 +49,7 @@ constexpr TableRange kRanges[] = {
     {"nccl_link", "rank, peer, net_device", 0, kRanks},
     {"nccl_link", "channels", 0, 1024},
     {"gemm_shape", "m, n, k, batch", 0, kMany},
+    {"gemm_shape", "least_bytes", 0, kMoved},
     {"attention_shape",
      "batch, heads, kv_heads, query_length, key_length, head_size, value_head_size", 0, kMany},
     {"attention_shape", "causal", 0, 1},

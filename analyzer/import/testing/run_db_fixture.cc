@@ -258,9 +258,10 @@ void RunDbFixture::AddMemoryOperation(const MemoryOperation& operation) {
 
 void RunDbFixture::AddGemm(const Gemm& gemm) {
   const std::int64_t shape = ++state_->gemm_shapes;
-  state_->Insert("gemm_shape VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", shape,
+  state_->Insert("gemm_shape VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", shape,
                  state_->StringId(gemm.function), gemm.m, gemm.n, gemm.k, gemm.batch, gemm.trans_a,
-                 gemm.trans_b, gemm.type_a, gemm.type_b, gemm.type_c, gemm.compute_type);
+                 gemm.trans_b, gemm.type_a, gemm.type_b, gemm.type_c, gemm.compute_type,
+                 gemm.least_bytes);
   state_->Insert("gemm VALUES (?, ?, ?, ?)", gemm.start_ns, gemm.dur_ns, state_->ThreadId(gemm.tid),
                  shape);
 }

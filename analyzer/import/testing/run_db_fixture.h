@@ -124,6 +124,7 @@ class RunDbFixture {
     std::int64_t m = 1, n = 1, k = 1, batch = 1;
     int trans_a = 0, trans_b = 0;
     std::optional<int> type_a = 14, type_b = 14, type_c = 14, compute_type = 68;
+    std::optional<std::int64_t> least_bytes = std::nullopt;
     std::int64_t tid = 4242;
   };
   struct MemoryOperation {

@@ -65,7 +65,8 @@ class Books {
 
 std::string NameOf(const GemmShape& shape, const KernelWork& work) {
   const std::string batch = shape.batch > 1 ? fmt::format("{} x ", shape.batch) : std::string();
-  return fmt::format("{}{} x {} x {}, {}", batch, shape.m, shape.n, shape.k, work.dtype);
+  return fmt::format("{}{}{} x {} x {}, {}", shape.is_convolution() ? "convolution " : "", batch,
+                     shape.m, shape.n, shape.k, work.dtype);
 }
 
 std::string NameOf(const AttentionShape& shape, bool backward) {

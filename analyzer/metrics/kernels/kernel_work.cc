@@ -74,6 +74,11 @@ std::optional<double> LeastBytesOf(const AttentionShape& shape, bool backward) {
   return type->bytes * b * ((backward ? 2 : 1) * inputs + h * q * v);
 }
 
+// A convolution is one, too.
+bool IsProduct(KernelClass kernel_class) {
+  return kernel_class == KernelClass::kGemm || kernel_class == KernelClass::kConv;
+}
+
 // Empty: lengths or mask are not known.
 std::optional<CallWork> WorkOf(const AttentionShape& shape, bool backward) {
   for (const std::int64_t size : {shape.batch, shape.heads, shape.query_length, shape.key_length,
@@ -180,8 +185,7 @@ class Measurement {
       if (ops.kind[op] != OpKind::kKernel || ops.launch[op] == kNone) return;
       const std::uint32_t product = calls.ProductOf(ops.launch[op]);
       if (product != kNone) {
-        if (Computes(op, ops.kernel_class[op] == KernelClass::kGemm))
-          of_products.emplace_back(product, op);
+        if (Computes(op, IsProduct(ops.kernel_class[op]))) of_products.emplace_back(product, op);
         return;
       }
       const std::uint32_t call = calls.attentions().Of(ops.launch[op], ops.kernel_class[op]);

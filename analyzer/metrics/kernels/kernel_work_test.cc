@@ -156,6 +156,24 @@ TEST(KernelWorkTest, HelpersHaveNoWork) {
   EXPECT_EQ(WorkOf(builder, kSum).kernels, 0);
 }
 
+TEST(KernelWorkTest, OfAConvolutionItMovesItsTensors) {
+  constexpr const char* kConvolution = "sm90_xmma_fprop_implicit_gemm_bf16bf16_bf16f32_f32_nhwc";
+  constexpr const char* kToNhwc = "void cudnn::ops::nchwToNhwcKernel<__nv_bfloat16>(int)";
+  GemmShape shape = Product(64, 32 * 112 * 112, 147);
+  shape.least_bytes = 70'000'000;
+  RankBuilder builder;
+  const auto layout = builder.AddApi(10, 20, "cudaLaunchKernel");
+  const auto convolution = builder.AddApi(30, 40, "cudaLaunchKernel");
+  builder.AddGemm(0, 100, shape);
+  builder.AddKernel(1000, 21'000, kToNhwc, layout);
+  builder.AddKernel(21'000, 121'000, kConvolution, convolution);
+  const KernelWork work = WorkOf(builder, kConvolution);
+  EXPECT_EQ(work.known_ns, 100'000);
+  EXPECT_DOUBLE_EQ(work.flops, 2.0 * 64 * 32 * 112 * 112 * 147);
+  EXPECT_DOUBLE_EQ(*work.bytes, 70'000'000) << "not those of the product that it amounts to";
+  EXPECT_EQ(WorkOf(builder, kToNhwc).kernels, 0);
+}
+
 TEST(KernelWorkTest, SeveralKernelsOfACallShareItsWorkOnlyUnderOneName) {
   RankBuilder builder;
   for (const TimeNs at : {0, 100'000}) {

@@ -125,6 +125,9 @@ double FlopsOf(const GemmShape& shape) {
 }
 
 std::optional<double> LeastBytesOf(const GemmShape& shape) {
+  if (shape.is_convolution())
+    return shape.least_bytes > 0 ? std::optional(static_cast<double>(shape.least_bytes))
+                                 : std::nullopt;
   const DataType *a = FindDataType(shape.type_a), *b = FindDataType(shape.type_b),
                  *c = FindDataType(shape.type_c);
   if (a == nullptr || b == nullptr || c == nullptr) return std::nullopt;
@@ -163,7 +166,7 @@ MatrixProducts MergeMatrixProducts(const std::vector<MatrixProducts>& parts) {
   const auto key = [](const MatrixProductRow& row) {
     const GemmShape& s = row.shape;
     return std::tuple(row.function, s.m, s.n, s.k, s.batch, s.trans_a, s.trans_b, s.type_a,
-                      s.type_b, s.type_c, s.compute_type);
+                      s.type_b, s.type_c, s.compute_type, s.least_bytes);
   };
   std::map<decltype(key(std::declval<MatrixProductRow>())), MatrixProductRow> rows;
   for (const MatrixProducts& part : parts) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// GEMMs by shape: how many, how many floating-point operations, how fast.
+// GEMMs by shape, and convolutions as the GEMMs that they amount to: how many, how many
+// floating-point operations, how fast.
 //
 // A product's kernels are those launched on the thread of its call inside [start, end) of the call
 // (cuBLAS may launch several: a split over k and its sum). FLOPs are 2 m n k batch, 8 m n k batch
@@ -21,13 +22,14 @@
 namespace traceinject {
 
 // Whether a product is that of an operator of PyTorch, from its inputs, and not of a library's
-// call. It may stand for a convolution then.
+// call.
 inline bool IsOperator(std::string_view function) { return function.starts_with("aten::"); }
 
 // Of one product of this shape.
 double FlopsOf(const GemmShape& shape);
 
-// What it has to move at least: each matrix once. Empty: a type is not known.
+// What it has to move at least: each matrix once, of a convolution input, weights and output.
+// Empty: a type is not known.
 std::optional<double> LeastBytesOf(const GemmShape& shape);
 
 // The first row of the call that `row` is the last one of: its own, or that of the first group of a

@@ -44,6 +44,15 @@ TEST(MatrixProducts, BytesOfAShapeAreThoseOfItsMatrices) {
   EXPECT_FALSE(LeastBytesOf(fp8));
 }
 
+TEST(MatrixProducts, BytesOfAConvolutionAreThoseOfItsTensors) {
+  GemmShape convolution = Shape(10, 20, 30);
+  convolution.least_bytes = 77;
+  EXPECT_DOUBLE_EQ(*LeastBytesOf(convolution), 77);
+  convolution.least_bytes = 0;
+  EXPECT_TRUE(convolution.is_convolution());
+  EXPECT_FALSE(LeastBytesOf(convolution)) << "not known";
+}
+
 TEST(MatrixProducts, TypesAreNamed) {
   EXPECT_EQ(MatrixTypes(Shape(1, 1, 1)), "bf16");
   GemmShape mixed = Shape(1, 1, 1, 1, 28);

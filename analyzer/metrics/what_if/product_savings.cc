@@ -202,10 +202,12 @@ class ProductSearch {
     const auto [entry, is_new] =
         known_.try_emplace(std::uint64_t{shape} << 32 | kernel.name, Known{});
     Known& known = entry->second;
-    if (is_new && FirstOfCall(rank_.gemms, product) == product)
-      known = KnownOf(rank_.gemm_shapes[shape], kernel);
-    // Of a convolution its work is known, and not what it moves.
-    if (known.shape == nullptr && IsOperator(rank_.string(rank_.gemm_shapes[shape].function)))
+    const GemmShape& asked = rank_.gemm_shapes[shape];
+    // The sizes of the product that a convolution amounts to are not rows in memory.
+    if (asked.is_convolution()) return AddUnsized(op, kernel);
+    if (is_new && FirstOfCall(rank_.gemms, product) == product) known = KnownOf(asked, kernel);
+    // What it moves is not known.
+    if (known.shape == nullptr && IsOperator(rank_.string(asked.function)))
       return AddUnsized(op, kernel);
     if (known.low_ns) Shorten(low_.lengths, op, *known.low_ns);
     if (!known.good_ns) return;
