@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/export/device_counters.h"
 
+#include <array>
+#include <iterator>
+#include <utility>
+
+#include "schemas/counters.h"
+
 namespace traceinject {
 namespace {
 
@@ -40,8 +46,46 @@ constexpr DeviceCounter kCounters[] = {
     Counter<kSlow, &DeviceSlowSamples::pcie_rx_bytes_s>("PCIe received", "bytes/s"),
 };
 
+// A hardware counter. Its samples lie one behind the other; where some are missing it is 0 from the
+// end of the last one on: a row for each beginning, and one for each end.
+template <CounterId kId>
+std::size_t RowsOfCounter(const Device& device) {
+  return device.counters.Find(kId) == nullptr ? 0 : 2 * device.counters.size();
+}
+TimeNs TimeOfCounter(const Device& device, std::size_t row) {
+  const CounterSamples& samples = device.counters;
+  return row % 2 == 0 ? samples.start[row / 2] : samples.end[row / 2];
+}
+template <CounterId kId>
+std::int64_t ValueOfCounter(const Device& device, std::size_t row) {
+  const CounterSamples& samples = device.counters;
+  const std::size_t sample = row / 2;
+  if (row % 2 == 0) return samples.Find(kId)->value[sample];
+  const bool goes_on =
+      sample + 1 < samples.size() && samples.start[sample + 1] <= samples.end[sample];
+  return goes_on ? -1 : 0;
+}
+
+template <CounterId kId>
+constexpr DeviceCounter HardwareCounter() {
+  constexpr CounterInfo kInfo = InfoOf(kId);
+  constexpr bool kIsShare = kInfo.unit == kPermille;
+  return {kInfo.name,    kIsShare ? "%" : kInfo.unit, RowsOfCounter<kId>,
+          TimeOfCounter, ValueOfCounter<kId>,         kIsShare ? 0.1 : 1};
+}
+
+constexpr std::size_t kSampled = std::size(kCounters);
+
+template <std::size_t... kOthers, std::size_t... kIds>
+constexpr std::array<DeviceCounter, kSampled + kCounterIds> All(std::index_sequence<kOthers...>,
+                                                                std::index_sequence<kIds...>) {
+  return {kCounters[kOthers]..., HardwareCounter<static_cast<CounterId>(kIds)>()...};
+}
+constexpr auto kAll =
+    All(std::make_index_sequence<kSampled>(), std::make_index_sequence<kCounterIds>());
+
 }  // namespace
 
-std::span<const DeviceCounter> DeviceCounters() { return kCounters; }
+std::span<const DeviceCounter> DeviceCounters() { return kAll; }
 
 }  // namespace traceinject

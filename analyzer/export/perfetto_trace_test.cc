@@ -200,6 +200,29 @@ TEST_F(PerfettoTraceTest, FiguresOverTimeHaveTheirUnits) {
   EXPECT_EQ(contents.values[0].value, 0);
 }
 
+TEST_F(PerfettoTraceTest, HardwareCountersAreZeroWhereSamplesAreMissing) {
+  traceinject::Run run = Sample();
+  CounterSamples& counters = run.ranks[0].devices[0].counters;
+  counters.start = {1000, 2000, 5000};
+  counters.end = {2000, 3000, 6000};
+  CounterColumn tensor{CounterId::kTensorActive, {}};
+  for (const std::int32_t permille : {500, 625, 10}) tensor.value.push_back(permille);
+  CounterColumn rate{CounterId::kPcieReceiveRate, {}};
+  for (const std::int32_t mib : {7, -1, 9}) rate.value.push_back(mib);
+  counters.columns = {tensor, rate};
+  const PerfettoContents contents = Export(run);
+  const auto values = [&](const std::string& track) {
+    std::vector<double> found;
+    for (const TracedValue& value : contents.values) {
+      if (value.track == track) found.push_back(value.value);
+    }
+    return found;
+  };
+  EXPECT_EQ(values("tensor_active"), (std::vector<double>{50, 62.5, 0, 1, 0}));
+  EXPECT_EQ(values("pcie_receive_rate"), (std::vector<double>{7, 0, 9, 0}));
+  EXPECT_EQ(values("sm_active"), std::vector<double>());
+}
+
 TEST_F(PerfettoTraceTest, WhatWasNotRecordedIsThere) {
   const PerfettoContents contents = Export(Sample());
   const TracedSlice& window = Named(contents, "not recorded: window");

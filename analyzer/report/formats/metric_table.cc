@@ -2,10 +2,12 @@
 #include "analyzer/report/formats/metric_table.h"
 
 #include <set>
+#include <utility>
 
 #include "analyzer/report/layout/shared_figures.h"
 #include "analyzer/report/layout/text_notation.h"
 #include "analyzer/verdict/labels.h"
+#include "schemas/counters.h"
 
 namespace traceinject {
 namespace {
@@ -126,6 +128,41 @@ std::vector<Sample> Savings(const proto::Report& report) {
     samples.push_back(
         {{{"cause", saving.label()}, {"place", saving.place()}}, Seconds(saving.saved_ns())});
   }
+  return samples;
+}
+
+// What DCGM's profiling fields call it, for dashboards that were made for these. Source: field
+// identifiers of DCGM 3 and 4. Empty: it has none.
+std::string_view DcgmField(std::string_view counter) {
+  constexpr std::pair<CounterId, std::string_view> kFields[] = {
+      {CounterId::kGraphicsActive, "DCGM_FI_PROF_GR_ENGINE_ACTIVE"},
+      {CounterId::kSmActive, "DCGM_FI_PROF_SM_ACTIVE"},
+      {CounterId::kWarpsActive, "DCGM_FI_PROF_SM_OCCUPANCY"},
+      {CounterId::kTensorActive, "DCGM_FI_PROF_PIPE_TENSOR_ACTIVE"},
+      {CounterId::kTensorHmma, "DCGM_FI_PROF_PIPE_TENSOR_HMMA_ACTIVE"},
+      {CounterId::kTensorImma, "DCGM_FI_PROF_PIPE_TENSOR_IMMA_ACTIVE"},
+      {CounterId::kTensorDfma, "DCGM_FI_PROF_PIPE_TENSOR_DFMA_ACTIVE"},
+      {CounterId::kFp64, "DCGM_FI_PROF_PIPE_FP64_ACTIVE"},
+      {CounterId::kFp32, "DCGM_FI_PROF_PIPE_FP32_ACTIVE"},
+      {CounterId::kFp16, "DCGM_FI_PROF_PIPE_FP16_ACTIVE"},
+      {CounterId::kDram, "DCGM_FI_PROF_DRAM_ACTIVE"},
+  };
+  for (const auto& [id, field] : kFields) {
+    if (InfoOf(id).name == counter) return field;
+  }
+  return "";
+}
+
+std::vector<Sample> MeasuredShares(const proto::Report& report) {
+  std::vector<Sample> samples;
+  ForEachDevice(report, [&](const DeviceView& view) {
+    for (const proto::MeasuredShare& value : view.device.measured_use().values()) {
+      Labels labels = LabelsOf(view);
+      labels.emplace_back("counter", value.name());
+      labels.emplace_back("dcgm_field", std::string(DcgmField(value.name())));
+      samples.push_back({std::move(labels), value.share()});
+    }
+  });
   return samples;
 }
 
@@ -265,6 +302,15 @@ const Metric kMetrics[] = {
      nullptr, Savings},
     OfReport<shared::kMfu, &Report::mfu>(),
     OfDevice<shared::kHfu, &Device::matrix_products>(),
+    {"measured_hfu_ratio", MetricType::kGauge, "ratio", kDeviceLabels,
+     "time of the tensor cores at the clock that the GPU had, by the clock of its published rate",
+     [](const DeviceView& view) {
+       const proto::MeasuredUse& use = view.device.measured_use();
+       return If(use.has_peak_share(), use.peak_share());
+     }},
+    {"counter_ratio", MetricType::kGauge, "ratio", "rank host pid gpu counter dcgm_field",
+     "sampled hardware counter, of the most that the unit could do; dcgm_field: what DCGM calls it",
+     nullptr, MeasuredShares},
     Shared(shared::kSamplesPerSecond, kSourceLabels, nullptr, SamplesPerSecond),
     OfMeanStep<shared::kStep>(),
     {"step_median_seconds", MetricType::kGauge, "seconds", kDeviceLabels,

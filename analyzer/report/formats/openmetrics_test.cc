@@ -93,6 +93,24 @@ TEST(OpenMetrics, FiguresAreThoseOfTheReportInBaseUnits) {
   has("traceinject_records_seen_total " + std::to_string(report.health().records_seen()));
 }
 
+TEST(OpenMetrics, CountersHaveTheNamesOfDcgmBesideOurs) {
+  Report report = BuildReportWithVerdict(SampleRun(), {});
+  proto::MeasuredUse& use = *report.mutable_devices(0)->mutable_measured_use();
+  for (const auto& [name, share] : {std::pair("tensor_active", 0.375), std::pair("l2_hit", 0.5)}) {
+    proto::MeasuredShare& value = *use.add_values();
+    value.set_name(name);
+    value.set_share(share);
+  }
+  use.set_peak_share(0.25);
+  const std::string text = Written(report);
+  ExpectOpenMetrics(text);
+  for (const char* sample : {"gpu=\"0\",counter=\"tensor_active\",dcgm_field=\"DCGM_FI_PROF_PIPE_"
+                             "TENSOR_ACTIVE\"} 0.375\n",
+                             "gpu=\"0\",counter=\"l2_hit\",dcgm_field=\"\"} 0.5\n"})
+    EXPECT_NE(text.find(sample), std::string::npos) << sample << text;
+  EXPECT_NE(text.find("traceinject_measured_hfu_ratio{"), std::string::npos);
+}
+
 TEST(OpenMetrics, WhatIsNotKnownIsNotThere) {
   const std::string text = Written(BuildReportWithVerdict(SampleRun(), {}));
   EXPECT_EQ(text.find("traceinject_mfu_ratio"), std::string::npos);

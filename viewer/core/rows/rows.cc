@@ -149,7 +149,12 @@ class RankRows {
     group_ = LastRow();
     if (found) AddAnalysis(index, std::move(found->idle));
     AddStreams(index, ops);
-    AddDeviceSamples(DeviceSeries(rank_, rank_.devices[index]), index);
+    const Device& device = rank_.devices[index];
+    AddSamples(HardwareCounterSeries(device, CounterChoice::kMain), index);
+    std::vector<SampleSeries> sampled = DeviceSeries(rank_, device);
+    for (SampleSeries& other : HardwareCounterSeries(device, CounterChoice::kOthers))
+      sampled.push_back(std::move(other));
+    AddDeviceSamples(std::move(sampled), index);
   }
 
   template <typename Events>

@@ -6,9 +6,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <utility>
+
+#include "schemas/counters.h"
 
 namespace traceinject {
 namespace {
@@ -19,8 +22,8 @@ std::int32_t Clamped(std::int64_t value) {
 }
 
 // Adds the row that `points` make; one without a point is left out.
-void Add(std::vector<SampleSeries>& all, const char* label, const char* unit, CounterPoints points,
-         TimeNs end) {
+void Add(std::vector<SampleSeries>& all, const std::string& label, const std::string& unit,
+         CounterPoints points, TimeNs end) {
   if (points.time.empty()) return;
   CounterSeries series(std::move(points), end);
   const CounterRange range = series.Range(series.start(), series.end());
@@ -37,6 +40,21 @@ CounterPoints Points(const std::vector<TimeNs>& time, const Column& values, std:
   for (std::size_t i = 0; i < time.size(); ++i) {
     const bool again = i > 0 && time[i] == time[i - 1];
     if (values[i] >= 0 && !again) points.Add(time[i], Clamped(values[i] / unit));
+  }
+  return points;
+}
+
+constexpr CounterId kMainCounters[] = {CounterId::kSmActive, CounterId::kTensorActive,
+                                       CounterId::kDram};
+
+// Where samples are missing it is 0.
+CounterPoints PointsOfCounter(const CounterSamples& samples, const CounterColumn& column,
+                              std::int64_t unit) {
+  CounterPoints points;
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    if (column.value[i] >= 0) points.Add(samples.start[i], Clamped(column.value[i] / unit));
+    const bool goes_on = i + 1 < samples.size() && samples.start[i + 1] <= samples.end[i];
+    if (!goes_on) points.Add(samples.end[i], 0);
   }
   return points;
 }
@@ -104,6 +122,24 @@ std::vector<SampleSeries> DeviceSeries(const Rank& rank, const Device& device) {
   add_memory("PyTorch allocated", allocator.allocated_bytes);
   add_memory("PyTorch active", allocator.active_bytes);
   add_memory("PyTorch reserved", allocator.reserved_bytes);
+  return all;
+}
+
+std::vector<SampleSeries> HardwareCounterSeries(const Device& device, CounterChoice choice) {
+  const CounterSamples& samples = device.counters;
+  std::vector<SampleSeries> all;
+  if (samples.size() == 0) return all;
+  for (const CounterColumn& column : samples.columns) {
+    const bool is_main = std::find(std::begin(kMainCounters), std::end(kMainCounters), column.id) !=
+                         std::end(kMainCounters);
+    if (is_main != (choice == CounterChoice::kMain)) continue;
+    const CounterInfo& info = InfoOf(column.id);
+    std::string label(info.name);
+    std::replace(label.begin(), label.end(), '_', ' ');
+    const bool is_share = info.unit == kPermille;
+    Add(all, label, is_share ? "%" : std::string(info.unit),
+        PointsOfCounter(samples, column, is_share ? 10 : 1), samples.end.back());
+  }
   return all;
 }
 

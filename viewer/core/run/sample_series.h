@@ -19,6 +19,11 @@ struct SampleSeries {
 // O(samples).
 std::vector<SampleSeries> DeviceSeries(const Rank& rank, const Device& device);
 
+// Hardware counters of a device, in per cent of what the unit can do or in MiB/s: those that tell
+// most (SMs, tensor cores, memory), or the others. O(samples x counters).
+enum class CounterChoice { kMain, kOthers };
+std::vector<SampleSeries> HardwareCounterSeries(const Device& device, CounterChoice choice);
+
 // Processor time of the process' threads together, and of its data workers, in per cent of one
 // processor. O(samples x log threads).
 std::vector<SampleSeries> HostSeries(const Rank& rank);

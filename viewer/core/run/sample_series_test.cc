@@ -61,6 +61,29 @@ TEST_F(SampleSeriesTest, FiguresOfADeviceAreRowsOfIt) {
   EXPECT_EQ(Find("temperature"), nullptr) << "never known";
 }
 
+TEST_F(SampleSeriesTest, HardwareCountersStandUnderTheirDevice) {
+  Load([](RunDbFixture& file) {
+    file.AddCounterSet("gpm", kS / 10, {"tensor_active", "l2_hit"});
+    file.AddCounterSamples(
+        {.start_ns = kS, .period_ns = kS / 10, .values = {{500, 900}, {625, -1}, {40, 100}}});
+    file.AddCounterSamples({.start_ns = 3 * kS, .period_ns = kS / 10, .values = {{90, 100}}});
+  });
+  const Row* tensor = Find("tensor active");
+  ASSERT_NE(tensor, nullptr);
+  EXPECT_EQ(loaded_->rows.rows[tensor->parent].kind, RowKind::kDevice);
+  EXPECT_EQ(tensor->note, "0 to 62 %");
+  const CounterSamples& samples = loaded_->run.ranks[0].devices[0].counters;
+  ASSERT_EQ(samples.size(), 4U);
+  EXPECT_EQ(tensor->counter->At(samples.start[0]), 50);
+  EXPECT_EQ(tensor->counter->At(samples.end[2] + 1), 0) << "samples are missing";
+  EXPECT_EQ(tensor->counter->At(samples.start[3]), 9);
+  const Row* hits = Find("l2 hit");
+  ASSERT_NE(hits, nullptr);
+  EXPECT_EQ(loaded_->rows.rows[hits->parent].kind, RowKind::kSampleHeading);
+  EXPECT_EQ(hits->counter->At(samples.start[1]), 90)
+      << "what is unknown leaves the value before it";
+}
+
 TEST_F(SampleSeriesTest, MemoryOfTheAllocatorIsThereWithoutOtherSamples) {
   Load([](RunDbFixture& file) {
     file.AddAllocatorSample({.time_ns = kS, .allocated_bytes = 3 << 20, .reserved_bytes = 8 << 20});
