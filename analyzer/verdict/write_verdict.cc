@@ -17,6 +17,7 @@
 #include "analyzer/verdict/code/code_evidence.h"
 #include "analyzer/verdict/code/code_levers.h"
 #include "analyzer/verdict/compute_loss.h"
+#include "analyzer/verdict/counter_evidence.h"
 #include "analyzer/verdict/evidence.h"
 #include "analyzer/verdict/host_code.h"
 #include "analyzer/verdict/judge_recording.h"
@@ -195,6 +196,12 @@ void VerdictOf(const Judgement& judgement, const proto::Ranks& between, TimeNs o
   }
   for (const EvidenceLine& line : EvidenceFor(judged, savings, decision))
     EvidenceOf(line, judged, origin, *to.add_evidence());
+  for (const KernelSaving& saving : savings.kernels) {
+    if (saving.label != decision.label) continue;
+    const CounterEvidence counters = CounterEvidenceOf(*judgement.device, saving);
+    if (!counters.text.empty()) to.add_evidence()->set_text(counters.text);
+    if (!counters.caveat.empty()) to.add_caveats(counters.caveat);
+  }
   if (decision.cause != nullptr && decision.cause->finding != nullptr)
     FindingLevers(*decision.cause->finding, to);
   for (const KernelSaving& saving : savings.kernels) {

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// What sampled hardware counters show of the kernels that a verdict is about.
+//
+// Of each counter the mean over their time, with the standard errors of its parts (errors of
+// kernels of different names are taken to be independent). Nothing where the counters tell of less
+// than kLeastCovered of that time. They do not choose the label: a caveat says where they speak
+// against it by more than kSigmas standard errors.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analyzer/metrics/report/device_figures.h"
+#include "analyzer/metrics/what_if/kernel_savings.h"
+
+namespace traceinject {
+
+struct CounterEvidence {
+  std::string text;    // empty: the counters do not tell, or not of such a label
+  std::string caveat;  // empty: they do not speak against it
+};
+
+// Only of memory_bound, inefficient_gemm, low_precision_unused and throttled. O(operations).
+CounterEvidence CounterEvidenceOf(const DeviceFigures& figures, const KernelSaving& saving);
+
+}  // namespace traceinject

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/verdict/counter_evidence.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "analyzer/model/testing/rank_builder.h"
+
+namespace traceinject {
+namespace {
+
+// Two kernels, of 3 and of 1 ms.
+class CounterEvidenceTest : public testing::Test {
+ protected:
+  CounterEvidenceTest() {
+    builder_.AddKernel(0, 3'000'000, "large");
+    builder_.AddKernel(3'000'000, 4'000'000, "small");
+    figures_.rank = &builder_.rank();
+    figures_.device = &builder_.rank().devices[0];
+    saving_.lengths = {{0, 0}, {1, 0}};
+  }
+
+  void Shows(std::uint32_t op, std::vector<CounterShare> values) {
+    const Rank& rank = builder_.rank();
+    KernelCounters counters;
+    counters.name = rank.shapes[rank.devices[0].ops.detail[op]].name;
+    counters.values = std::move(values);
+    figures_.kernel_counters.push_back(std::move(counters));
+  }
+  CounterEvidence Of(std::string_view label) {
+    saving_.label = label;
+    return CounterEvidenceOf(figures_, saving_);
+  }
+
+  RankBuilder builder_;
+  DeviceFigures figures_;
+  KernelSaving saving_;
+};
+
+TEST_F(CounterEvidenceTest, WithoutCountersThereIsNone) {
+  EXPECT_EQ(Of("memory_bound").text, "");
+  EXPECT_EQ(Of("memory_bound").caveat, "");
+}
+
+TEST_F(CounterEvidenceTest, MeansAreByTimeWithTheirErrors) {
+  Shows(0, {{CounterId::kTensorActive, 0.02, 0.001}, {CounterId::kDram, 0.9, 0.01}});
+  Shows(1, {{CounterId::kDram, 0.5, 0.04}});
+  const CounterEvidence found = Of("memory_bound");
+  EXPECT_EQ(found.text,
+            "hardware counters of these kernels: device memory busy 80.0 % ± 1.2 %, tensor cores "
+            "busy 2.0 % ± 0.1 %");
+  EXPECT_EQ(found.caveat, "");
+  EXPECT_EQ(Of("dataloader").text, "");
+}
+
+TEST_F(CounterEvidenceTest, WhatIsKnownOfLittleOfTheTimeIsNotSaid) {
+  Shows(1, {{CounterId::kDram, 0.9, 0.01}});
+  EXPECT_EQ(Of("memory_bound").text, "");
+}
+
+TEST_F(CounterEvidenceTest, SpeaksAgainstALabelOnlyBeyondItsError) {
+  Shows(0, {{CounterId::kDram, 0.2, 0.01}, {CounterId::kTensorActive, 0.95, 0.01}});
+  EXPECT_EQ(Of("memory_bound").caveat,
+            "hardware counters: device memory busy 20.0 % ± 1.0 % while these kernels run: "
+            "something else than moving data takes their time, too");
+  EXPECT_NE(Of("inefficient_gemm").caveat, "");
+  EXPECT_NE(Of("low_precision_unused").caveat, "");
+  EXPECT_EQ(Of("throttled").caveat, "");
+  figures_.kernel_counters.clear();
+  Shows(0, {{CounterId::kDram, 0.2, 0.1}, {CounterId::kTensorActive, 0.85, 0.03}});
+  EXPECT_EQ(Of("memory_bound").caveat, "") << "it may be as much as 50 %";
+  EXPECT_EQ(Of("inefficient_gemm").caveat, "");
+}
+
+}  // namespace
+}  // namespace traceinject
