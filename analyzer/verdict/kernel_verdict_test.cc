@@ -292,6 +292,29 @@ TEST(MemoryBoundTest, ElementwiseKernelsInARow) {
   EXPECT_EQ(ReportOn(clean).verdict().label(), "compute_bound");
 }
 
+// An idle memory does not hold kernels up.
+TEST(MemoryBoundTest, HardwareCountersAreEvidence) {
+  const std::vector<PlannedKernel> chain =
+      Chain({"Mul", "Add", "Tanh", "Pow", "Add", "Mul"}, 150'000);
+  traceinject::Run run;
+  run.ranks = {SimulatedTraining(PlanOf(WithLinearLayers(chain))).rank()};
+  Device& device = run.ranks[0].devices[0];
+  CounterColumn memory{CounterId::kDram, {}};
+  for (TimeNs at = device.ops.start.front(); at < device.ops.end.back(); at += 50'000) {
+    device.counters.start.push_back(at);
+    device.counters.end.push_back(at + 50'000);
+    memory.value.push_back(150);
+  }
+  device.counters.columns.push_back(std::move(memory));
+  const proto::Verdict verdict = BuildReportWithVerdict(run, {}).verdict();
+  EXPECT_EQ(verdict.label(), "memory_bound");
+  EXPECT_NE(TextOf(verdict).find("hardware counters of these kernels: device memory busy 15."),
+            std::string::npos)
+      << TextOf(verdict);
+  ASSERT_GT(verdict.caveats_size(), 0);
+  EXPECT_TRUE(verdict.caveats(verdict.caveats_size() - 1).starts_with("hardware counters: "));
+}
+
 // Alone, the same again and again (on other data, for all one knows), of other sizes, or between
 // products: nothing to fuse.
 TEST(MemoryBoundTest, NotWhatCannotBeFused) {

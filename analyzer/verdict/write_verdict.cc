@@ -17,7 +17,7 @@
 #include "analyzer/verdict/code/code_evidence.h"
 #include "analyzer/verdict/code/code_levers.h"
 #include "analyzer/verdict/compute_loss.h"
-#include "analyzer/verdict/counter_evidence.h"
+#include "analyzer/verdict/counters/counter_evidence.h"
 #include "analyzer/verdict/evidence.h"
 #include "analyzer/verdict/host_code.h"
 #include "analyzer/verdict/judge_recording.h"

@@ -694,7 +694,7 @@ class MatrixProducts(unittest.TestCase):
         database.execute("INSERT INTO thread VALUES (1, 1, 10, NULL)")
         database.execute("INSERT INTO nvtx_domain VALUES (1, 1, '')")
         database.executemany("INSERT INTO string VALUES (?, ?)", [(1, "step 0"), (2, "step 1"), (3, "cublasGemmEx")])
-        database.execute("INSERT INTO gemm_shape VALUES (1, 3, 10, 20, 30, 1, 0, 0, 14, 14, 14, 68)")
+        database.execute("INSERT INTO gemm_shape VALUES (1, 3, 10, 20, 30, 1, 0, 0, 14, 14, 14, 68, NULL)")
         for step in range(2):
             start = step * 1000
             database.execute("INSERT INTO nvtx VALUES (?, 900, 1, 1, 1, ?, NULL, NULL, NULL)", (start, step + 1))

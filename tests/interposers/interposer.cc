@@ -61,6 +61,7 @@ const char* LibraryOf(const char* name) {
   if (std::strncmp(name, "cublasLt", 8) == 0) return "libcublasLt.so.13";
   if (std::strncmp(name, "cublas", 6) == 0) return "libcublas.so.13";
   if (std::strncmp(name, "cupti", 5) == 0) return "libcupti.so.13";
+  if (std::strncmp(name, "cudnn", 5) == 0) return "libcudnn.so.13";
   return std::strncmp(name, "cuda", 4) == 0 ? "libcudart.so.13" : "libcuda.so.13";
 }
 

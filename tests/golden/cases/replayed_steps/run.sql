@@ -12,7 +12,7 @@ INSERT INTO kernel_shape VALUES (1, 1, 64, 1, 1, 128, 1, 1, NULL, NULL, NULL, 16
   (2, 2, 64, 32, 1, 128, 1, 1, NULL, NULL, NULL, 168, 0, 98304, 0), (3, 3, 320, 1, 1, 512, 1, 1, NULL, NULL, NULL, 40, 0, 0, 0);
 INSERT INTO graph_node VALUES (1, 9, 1), (2, 9, 2), (3, 9, 3);
 INSERT INTO api_name VALUES (1, 1, 211, 'cudaLaunchKernel', 1), (2, 1, 311, 'cudaGraphLaunch', 7);
-INSERT INTO gemm_shape VALUES (1, 4, 1000, 1000, 1000, 1, 0, 0, 14, 14, 14, 68);
+INSERT INTO gemm_shape VALUES (1, 4, 1000, 1000, 1000, 1, 0, 0, 14, 14, 14, 68, NULL);
 WITH RECURSIVE step(n, t) AS (VALUES (0, 1000000) UNION ALL SELECT n + 1, t + 10000000 FROM step WHERE n < 3)
   INSERT INTO api SELECT t, 10000, 1, 1, 10 * n + 1, 0 FROM step WHERE n < 3 UNION ALL SELECT t + 100000, 10000, 1, 1, 10 * n + 2, 0 FROM step
   WHERE n < 3 UNION ALL SELECT t + 200000, 10000, 1, 1, 10 * n + 3, 0 FROM step WHERE n < 3;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/verdict/counter_evidence.h"
+#include "analyzer/verdict/counters/counter_evidence.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <optional>
@@ -14,9 +15,15 @@ namespace traceinject {
 namespace {
 
 constexpr double kLeastCovered = 0.5, kSigmas = 3;
+constexpr double kLeastError = 0.001;  // samples are in thousandths
 
+// Over the time of kernels that have the counter.
 struct CounterMean {
   double share = 0, error = 0;
+  double covered = 0;  // how much of the kernels' time that is
+
+  // Over all of their time, if the rest were at `rest`.
+  double with_rest(double rest) const { return covered * share + (1 - covered) * rest; }
 };
 
 // Kernels of a verdict, by name.
@@ -32,7 +39,7 @@ class KernelTimes {
     }
   }
 
-  // Over the time of those that have the counter; empty: of too little it is known.
+  // Empty: of too little it is known.
   std::optional<CounterMean> Of(CounterId id) const {
     double sum = 0, known = 0, variance = 0;
     for (const KernelCounters& kernel : figures_.kernel_counters) {
@@ -46,7 +53,8 @@ class KernelTimes {
       }
     }
     if (known <= 0 || known < kLeastCovered * total_) return std::nullopt;
-    return CounterMean{sum / known, std::sqrt(variance) / known};
+    return CounterMean{sum / known, std::max(kLeastError, std::sqrt(variance) / known),
+                       known / total_};
   }
 
  private:
@@ -103,8 +111,8 @@ std::string CounterCaveat(const CounterRule& rule, const KernelTimes& time) {
   const std::optional<CounterMean> mean = time.Of(rule.against.id);
   if (!mean || rule.caveat.empty()) return "";
   const double margin = kSigmas * mean->error;
-  const bool speaks_against =
-      rule.below ? mean->share + margin < rule.limit : mean->share - margin > rule.limit;
+  const bool speaks_against = rule.below ? mean->with_rest(1) + margin < rule.limit
+                                         : mean->with_rest(0) - margin > rule.limit;
   if (!speaks_against) return "";
   return fmt::format("hardware counters: {} {}", UnitText(rule.against, *mean), rule.caveat);
 }

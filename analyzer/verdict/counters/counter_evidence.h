@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What sampled hardware counters show of the kernels that a verdict is about.
 //
-// Of each counter the mean over their time, with the standard errors of its parts (errors of
-// kernels of different names are taken to be independent). Nothing where the counters tell of less
-// than kLeastCovered of that time. They do not choose the label: a caveat says where they speak
-// against it by more than kSigmas standard errors.
+// Of each counter the mean over the time of those that have it, with the standard errors of its
+// parts (errors of kernels of different names are taken to be independent). Nothing where that is
+// less than half of their time. They do not choose the label: a caveat says where they speak
+// against it by more than three standard errors, whatever the kernels without the counter do.
 #pragma once
 
 #include <string>
