@@ -39,9 +39,8 @@ void Emit(const ProductEmitter& emit, const char* function,
         convolution->least_bytes});
 }
 
-const char* PlanFunction(const std::optional<Convolution>& convolution) {
-  if (!convolution) return "";
-  switch (convolution->kind) {
+const char* PlanFunction(ConvolutionKind kind) {
+  switch (kind) {
     case ConvolutionKind::kForward:
       return "cudnnBackendExecute (forward)";
     case ConvolutionKind::kBackwardData:
@@ -182,10 +181,13 @@ extern "C" TRACEINJECT_EXPORT int cudnnBackendExecute(void* handle, void* plan, 
   auto* function =
       real.Get(traceinject::cudnn::kLibrary, "cudnnBackendExecute", TRACEINJECT_CALLER);
   if (function == nullptr) return traceinject::cudnn::kNotInitialized;
+  const std::optional<traceinject::Convolution> convolution =
+      traceinject::FollowsPlans() ? traceinject::Plans().Find(plan) : std::nullopt;
+  // What it asks of cuBLAS counts by itself then.
+  if (!convolution) return function(handle, plan, values);
   return traceinject::WithProduct(
       [&](const traceinject::ProductEmitter& emit) {
-        const auto convolution = traceinject::Plans().Find(plan);
-        traceinject::Emit(emit, traceinject::PlanFunction(convolution), convolution);
+        traceinject::Emit(emit, traceinject::PlanFunction(convolution->kind), convolution);
       },
       [&] { return function(handle, plan, values); });
 }

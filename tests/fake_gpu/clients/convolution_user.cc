@@ -145,6 +145,9 @@ void RunPlans(cudnnHandle_t handle) {
     Expect(cudnnBackendExecute(handle, plan, nullptr));
     Expect(cudnnBackendExecute(nullptr, plan, nullptr), CUDNN_STATUS_BAD_PARAM);
   }
+  Builder builder;
+  const Descriptor product = builder.Make(CUDNN_BACKEND_OPERATION_MATMUL_DESCRIPTOR);
+  Expect(cudnnBackendExecute(handle, builder.Plan(builder.Graph(product)), nullptr));
 }
 
 cudnnTensorDescriptor_t TensorOf(const std::vector<int>& sizes) {

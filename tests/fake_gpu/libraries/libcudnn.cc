@@ -2,13 +2,22 @@
 // libcudnn.so: descriptors hold what programs set in them. A convolution is a change of the layout
 // and the kernel that computes it, as fast as a plain one of an H100.
 #include <cuda_runtime_api.h>
+#include <library_types.h>
 
 #include <cstdint>
 #include <cstring>
 #include <map>
 #include <vector>
 
+#include "tests/fake_gpu/libraries/cublas_api.h"
 #include "tests/fake_gpu/simulator/program.h"
+
+extern "C" int cublasLtCreate(void** handle);
+extern "C" int cublasLtMatmul(void* handle, traceinject::fake::LtOperation* operation, const void*,
+                              const void*, traceinject::fake::LtLayout* a, const void*,
+                              traceinject::fake::LtLayout* b, const void*, const void*,
+                              traceinject::fake::LtLayout* c, void*, traceinject::fake::LtLayout* d,
+                              const void*, void*, std::size_t, void* stream);
 
 #define EXPORT extern "C" __attribute__((visibility("default")))
 
@@ -21,7 +30,7 @@ constexpr int kBadParameter = 2000, kExecutionFailed = 5000;  // cudnnStatus_t
 constexpr int kHeuristicsGraph = 201, kHeuristicsResults = 202, kConfigurationEngine = 300,
               kPlanConfiguration = 401, kGraphOperations = 801, kEngineGraph = 1300;
 constexpr int kDescriptor = 15;
-constexpr int kEngine = 2, kForward = 10, kBackwardFilter = 11, kBackwardData = 12;
+constexpr int kEngine = 2, kForward = 10, kBackwardFilter = 11, kBackwardData = 12, kMatmul = 19;
 
 char g_context = 0;  // what handles point to
 
@@ -82,6 +91,19 @@ int Launch(const char* name) {
   return 0;
 }
 
+// Left to cuBLASLt.
+int Multiply() {
+  void* light = nullptr;
+  fake::LtOperation operation;
+  fake::LtLayout matrix{CUDA_R_16BF, 64, 64};
+  return cublasLtCreate(&light) == 0 &&
+                 cublasLtMatmul(light, &operation, nullptr, nullptr, &matrix, nullptr, &matrix,
+                                nullptr, nullptr, &matrix, nullptr, &matrix, nullptr, nullptr, 0,
+                                nullptr) == 0
+             ? 0
+             : kExecutionFailed;
+}
+
 }  // namespace
 
 EXPORT int cudnnCreate(void** handle) { return *handle = &g_context, 0; }
@@ -132,6 +154,8 @@ EXPORT int cudnnBackendExecute(void* handle, Descriptor* plan, Descriptor*) {
     at = at == nullptr ? nullptr : at->Named(attribute);
   }
   switch (at == nullptr ? 0 : at->type) {
+    case kMatmul:
+      return Multiply();
     case kForward:
       return Launch(kForwardKernel);
     case kBackwardData:
