@@ -225,7 +225,8 @@ class Calls(Stacks):
     def test_stacks_of_calls_are_exact(self, python):
         text = PROGRAM.read_text().split("\n")
         line = {name: next(i for i, line in enumerate(text, 1) if line.endswith(f"# {name}")) for name in ("small", "large", "wait")}
-        told, recording = self.record(python, "calls", "200")
+        # So few that what a thread begins with is enough for all stacks, also where they take 80 us.
+        told, recording = self.record(python, "calls", "60")
         stacks = self.stacks(recording)
         named = {correlation: name for correlation, name in recording.rows("SELECT a.correlation, n.name FROM api a JOIN api_name n ON n.id = a.name")}
         kernels = {k.correlation: k.name for k in recording.kernels()}
@@ -235,10 +236,16 @@ class Calls(Stacks):
             if correlation in kernels:
                 self.assertEqual(stacks[stack][0][2], line[kernels[correlation]])
                 launched += 1
-        self.assertGreater(launched, 100)
+        self.assertGreater(launched, 30)
         waits = recording.rows("SELECT stack, correlation FROM stack_sample WHERE kind = 2")
         inside = [correlation for stack, correlation in waits if stacks[stack][0][2] == line["wait"]]
-        self.assertGreater(len(inside), 0.9 * told["count"])
+        # Once the interpreter was found, which takes longer on a loaded machine; and a thread that is not given a processor until its kernel
+        # is over does not wait for it.
+        ((waited,),) = recording.rows(
+            "SELECT count(*) FROM api a JOIN api_name n ON n.id = a.name WHERE n.name = 'cudaStreamSynchronize' AND a.dur >= 50000 "
+            "AND a.start >= (SELECT min(b.start) FROM api b JOIN stack_sample s USING (correlation) WHERE s.kind = 2)")
+        self.assertGreater(waited, 0.25 * told["count"])
+        self.assertGreater(len(inside), 0.95 * waited)
         self.assertEqual({named[correlation] for correlation in inside}, {"cudaStreamSynchronize"})
         self.assertEqual(len(set(inside)), len(inside))
 
