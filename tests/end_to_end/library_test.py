@@ -18,6 +18,8 @@ ALLOWED_EXPORTS = re.compile(r"^(_exit|_Exit|getenv|cu(da)?(Event(Record(WithFla
                              r"|(__)?cudaLaunchKernel(_ptsz|ExC)?|cudaLaunchCooperativeKernel|cuLaunchKernel(Ex)?|(cuda|cu)GraphLaunch|cudaMemcpy(Async)?"
                              r"|cudaMalloc|cudaFree|cudaHostAlloc|cuMem(Alloc|Free)_v2|cuMemcpy(HtoD|DtoH)_v2"
                              r"|cublas([HSDCZ]gemm|Gemm)(3m)?((Strided|Grouped)?Batched)?(Ex)?(_v2)?(_64)?|cublasLtMatmul"
+                             r"|cudnnConvolution(Forward|BiasActivationForward|BackwardData|BackwardFilter)"
+                             r"|cudnnBackend((Set|Get)Attribute|DestroyDescriptor|Execute)"
                              r"|cupti(Activity(RegisterCallbacks|Enable((Runtime|Driver)Api)?|Disable|FlushAll|SetAttribute|RegisterTimestampCallback)"
                              r"|Subscribe|Unsubscribe|Finalize))$")
 NEWEST_GLIBC = (2, 34)
