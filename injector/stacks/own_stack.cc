@@ -126,7 +126,7 @@ void LaunchTurn::TakeStack(std::int64_t start_ns, std::int64_t end_ns) {
 // So many launches that what this one cost is the share of their time, more or less: a fixed number
 // could fall in with the program's own rhythm.
 void LaunchTurn::Rest(std::int64_t now_ns, std::int64_t cost_ns) {
-  constexpr std::int64_t kMaxSpan = 1'000'000;
+  constexpr std::int64_t kMaxCostNs = 100'000, kMaxSpan = 1'000'000;
   random_ ^= random_ << 13;
   random_ ^= random_ >> 17;
   random_ ^= random_ << 5;
@@ -137,7 +137,7 @@ void LaunchTurn::Rest(std::int64_t now_ns, std::int64_t cost_ns) {
   if (firsts_ > 0) {
     --firsts_;
   } else {
-    const std::int64_t rest_ns = std::clamp<std::int64_t>(cost_ns, 1000, kMaxStackNs) * kOwnShare;
+    const std::int64_t rest_ns = std::clamp<std::int64_t>(cost_ns, 1000, kMaxCostNs) * kOwnShare;
     const std::int64_t mean = each_ns == 0 ? 1000 : rest_ns / each_ns;
     span = std::clamp<std::int64_t>(mean / 2 + mean * (random_ % 1024) / 1024, 1, kMaxSpan);
   }

@@ -28,10 +28,6 @@ inline constinit std::atomic<bool> g_takes_native_stacks{false};
 // What a thread may spend: one part in so many of its time.
 inline constexpr std::int64_t kOwnShare = 1000;
 
-// What taking a stack costs at most, much more than the usual: where it took longer, the thread was
-// preempted, and others had the time.
-inline constexpr std::int64_t kMaxStackNs = 100'000;
-
 // Time for stacks that a thread saves up, and spends.
 class StackBudget {
  public:
@@ -43,7 +39,7 @@ class StackBudget {
     left_ns_ = left_ns_ + earned < kMaxNs ? left_ns_ + earned : kMaxNs;
     return left_ns_ > 0;
   }
-  void Spend(std::int64_t ns) { left_ns_ -= ns < kMaxStackNs ? ns : kMaxStackNs; }
+  void Spend(std::int64_t ns) { left_ns_ -= ns < kMaxNs ? ns : kMaxNs; }
 
  private:
   static constexpr std::int64_t kMaxNs = 5'000'000;
