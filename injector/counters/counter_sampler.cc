@@ -23,8 +23,10 @@ namespace traceinject {
 namespace {
 
 constexpr std::int64_t kMsNs = 1'000'000;
-// Between looks at what the hardware took: some hundred samples of 1 ms, a thousand of 100 us.
-constexpr std::int64_t kLookNs = 100 * kMsNs;
+// Between looks at what the hardware took: each costs, whatever there is to see, so there are some
+// hundred samples for it; but no more than its buffer holds, and none waits for long.
+constexpr std::int64_t kSamplesALook = 500;
+constexpr std::int64_t kLeastLookNs = 100 * kMsNs, kMostLookNs = 500 * kMsNs;
 // Another process that samples a device may end before this one.
 constexpr std::int64_t kRetryNs = 5'000 * kMsNs;
 constexpr std::int64_t kLongestStopNs = 200 * kMsNs;
@@ -377,10 +379,7 @@ void CounterSampler::StepPmSampling(Device& device) {
     return Refuse(device, Explain(CounterReason::kFinalized));
   }
   if (wanted && !device.pm->started()) {
-    device.started = Now();
-    device.is_first = true;
-    device.last_end_gpu = 0;
-    done = device.pm->Start(&failure);
+    done = Begin(device, &failure);
   } else if (device.pm->started()) {
     done = Decode(device);
     if (device.state != State::kPmSampling) return;
@@ -391,6 +390,13 @@ void CounterSampler::StepPmSampling(Device& device) {
   device.state = State::kOff;
   device.claim.Release();
   Refuse(device, Explain(failure.Reason(), failure.Text(*pm_)));
+}
+
+bool CounterSampler::Begin(Device& device, PmFailure* failure) {
+  device.started = Now();
+  device.since_start = 0;
+  device.last_end_gpu = 0;
+  return device.pm->Start(failure);
 }
 
 // With the turn. On failure the device is off.
@@ -404,7 +410,7 @@ bool CounterSampler::Decode(Device& device) {
     // What the buffer has no room for is lost; it begins anew.
     device.last_end_gpu = 0;
     g_counters.Add(Health::kCounterGaps);
-    if (!device.pm->started() || (device.pm->Stop(&failure) && device.pm->Start(&failure)))
+    if (!device.pm->started() || (device.pm->Stop(&failure) && Begin(device, &failure)))
       return true;
   }
   device.pm.reset();
@@ -416,7 +422,7 @@ bool CounterSampler::Decode(Device& device) {
 
 void CounterSampler::AddSamples(Device& device, const PmSamples& samples) {
   if (samples.size() == 0) return;
-  const std::int64_t now = Now();
+  const std::int64_t now = samples.read_ns - base_ns_;
   device.clock.Note(static_cast<std::int64_t>(samples.end.back()), now);
   const std::int64_t offset = device.clock.offset();
   std::vector<std::int64_t> values(device.counters);
@@ -430,13 +436,18 @@ void CounterSampler::AddSamples(Device& device, const PmSamples& samples) {
     const auto gpu_end = static_cast<std::int64_t>(samples.end[i]);
     // One that has no beginning, or was told before.
     if (gpu_start <= 0 || gpu_end <= gpu_start || gpu_start < device.last_end_gpu) continue;
+    // The first one reaches back to when the hardware was set up, most of a second on an H100.
+    const std::int64_t number = device.since_start++;
+    if (number == 0) {
+      device.last_end_gpu = gpu_end;
+      continue;
+    }
     if (device.last_end_gpu != 0 && gpu_start - device.last_end_gpu > period_ns_ / 2) ++gaps;
     for (std::size_t j = 0; j < values.size(); ++j)
       values[j] = PermilleOf(samples.values[i * values.size() + j]);
     last_end = gpu_end + offset;
     device.rows->Add(gpu_start + offset, last_end, samples.start[i], values);
-    if (std::exchange(device.is_first, false))
-      device.rows->SetLead(gpu_start + offset - device.started);
+    if (number == 1) device.rows->SetLead(gpu_start + offset - device.started);
     device.last_end_gpu = gpu_end;
     ++taken;
   }
@@ -482,6 +493,15 @@ void CounterSampler::CloseAll() {
   }
 }
 
+// NVML has no buffer: its samples are taken when it is asked.
+std::int64_t CounterSampler::LookNs() const {
+  const bool asks_nvml = std::any_of(devices_.begin(), devices_.end(), [](const auto& entry) {
+    return entry.second->state == State::kGpm;
+  });
+  return asks_nvml ? kLeastLookNs
+                   : std::clamp(kSamplesALook * period_ns_, kLeastLookNs, kMostLookNs);
+}
+
 void CounterSampler::Run() {
   // The copy that is in use, and no other.
   if (cupti_ != nullptr)
@@ -491,7 +511,7 @@ void CounterSampler::Run() {
     const std::int64_t now = ReadClockNs(CLOCK_MONOTONIC);
     for (auto& [ordinal, device] : devices_) Step(*device, now);
     g_counters.Set(Health::kCounterCpuUs, ReadClockNs(CLOCK_THREAD_CPUTIME_ID) / 1000);
-    wake_.Wait(kLookNs);
+    wake_.Wait(LookNs());
   }
   for (auto& [ordinal, device] : devices_) {
     if (device->state == State::kPmSampling) StepPmSampling(*device);

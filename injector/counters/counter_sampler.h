@@ -77,7 +77,7 @@ class CounterSampler {
     std::unique_ptr<GpmSession> gpm;
     std::size_t counters = 0;
     std::int64_t started = 0;       // on the recording's clock, before sampling was begun
-    bool is_first = false;          // no sample since then
+    std::int64_t since_start = 0;   // samples told since then, with the one that is left out
     std::int64_t last_end_gpu = 0;  // of the last sample; 0: none since then
     ClockGuess clock;
     std::unique_ptr<SampleRows> rows;  // under mutex_
@@ -100,11 +100,13 @@ class CounterSampler {
   Found TryAndOpen(Device& device, const CounterSet& set, bool* untried);
   void OpenGpm(Device& device, const std::string& reason);
   void StepPmSampling(Device& device);
+  bool Begin(Device& device, PmFailure* failure);
   bool Decode(Device& device);
   void AddSamples(Device& device, const PmSamples& samples);
   void StepGpm(Device& device, std::int64_t now);
   void KeepRows(Device& device);
   void CloseAll();
+  std::int64_t LookNs() const;
   std::string DriverVersion();
   void OpenNvmlOnce();
   void AddSet(Device& device, std::string_view source, std::string_view name,

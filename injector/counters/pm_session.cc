@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "injector/base/clock.h"
+
 namespace traceinject {
 namespace {
 
@@ -221,6 +223,7 @@ bool PmSession::Decode(PmSamples* samples, PmFailure* failure) {
     decode.image = image_.data();
     decode.bytes = image_.size();
     const pm::Result result = library_.DecodeData(&decode);
+    samples->read_ns = NowNs();
     // The header: out of memory is what an overflow of the buffer is called, too.
     samples->overflow |= decode.overflow != 0 || result == pm::kOutOfMemory;
     if (result != pm::kOutOfMemory && !Done("cuptiPmSamplingDecodeData", result, failure))

@@ -28,6 +28,9 @@ struct PmSamples {
   std::vector<std::uint64_t> start, end;
   std::vector<double> values;  // of all counters of a sample together
   bool overflow = false;       // some were lost
+  // All of them had ended by then, by the recording's kind of clock (base/clock.h): evaluating them
+  // comes after it, and takes its time.
+  std::int64_t read_ns = 0;
   std::size_t size() const { return start.size(); }
 };
 

@@ -27,6 +27,7 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "injector/counters/pm_sampling_abi.h"
@@ -101,6 +102,8 @@ struct Sampler {
   int device = 0;
   std::uint64_t interval_ns = 0;
   bool started = false;
+  std::int64_t set_up_ns = 0;  // where the first sample is said to begin, as on hardware
+  bool is_first = false;
   std::int64_t next_ns = 0;  // start of the next sample, CLOCK_REALTIME
   std::int64_t number = 0;
 };
@@ -235,6 +238,7 @@ EXPORT pm::Result cuptiPmSamplingSetConfig(pm::SetConfig* params) {
   crash_at_start = Crashes(params->config, params->config_bytes);
   // A cycle of the system clock is a ns here.
   Of(params->sampling)->interval_ns = params->interval;
+  Of(params->sampling)->set_up_ns = fake::NowNs();
   return params->interval == 0 ? pm::kInvalidParameter : pm::kSuccess;
 }
 
@@ -265,6 +269,7 @@ EXPORT pm::Result cuptiPmSamplingStart(pm::OfSampling* params) {
   if (sampler->started) return pm::kInvalidOperation;
   sampler->started = true;
   sampler->next_ns = fake::NowNs();
+  sampler->is_first = true;
   LogStart(sampler->device);
   return pm::kSuccess;
 }
@@ -295,8 +300,10 @@ EXPORT pm::Result cuptiPmSamplingDecodeData(pm::DecodeData* params) {
     }
     if (lose != 0 && ++sampler->number % lose == 0) continue;
     const std::int64_t end = sampler->next_ns + interval;
-    image->samples[image->count++] = {GpuTime(sampler->next_ns), GpuTime(end),
-                                      fake::UseOf(sampler->device, sampler->next_ns, end)};
+    const std::int64_t begin =
+        std::exchange(sampler->is_first, false) ? sampler->set_up_ns : sampler->next_ns;
+    image->samples[image->count++] = {GpuTime(begin), GpuTime(end),
+                                      fake::UseOf(sampler->device, begin, end)};
   }
   return pm::kSuccess;
 }

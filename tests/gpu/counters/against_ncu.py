@@ -26,8 +26,8 @@ DURATION = "gpu__time_duration.sum"
 METRICS = {
     "tensor_active": "sm__pipe_tensor_cycles_active" + PEAK,
     "tensor_hmma_active": "sm__pipe_tensor_op_hmma_cycles_active" + PEAK,
-    "dram_read": "dram__read_throughput" + PEAK,
-    "dram_write": "dram__write_throughput" + PEAK,
+    "dram_read": "dram__bytes_read.sum.pct_of_peak_sustained_elapsed",
+    "dram_write": "dram__bytes_write.sum.pct_of_peak_sustained_elapsed",
     "dram_active": "dram__throughput" + PEAK,
     "sm_active": "sm__cycles_active" + PEAK,
     "warps_active": "sm__warps_active" + PEAK,
