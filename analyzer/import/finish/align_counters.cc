@@ -33,8 +33,6 @@ constexpr TimeNs kLeastSpanNs = 4'000'000'000;
 // What two clocks of one machine are good for at best, and at worst.
 constexpr TimeNs kLeastUncertaintyNs = 1'000;
 constexpr double kMostDrift = 2e-4;
-// Edges that are less sure than this part of a sample leave room for a better way.
-constexpr TimeNs kSureInPeriod = 50;
 // NVML is asked by the host, which may be late.
 constexpr TimeNs kHostUncertaintyNs = 1'000'000;
 
@@ -70,11 +68,7 @@ class Aligner {
   void Align() {
     FindGpuTimes();
     FindBounds();
-    const std::vector<Edge> kernels = KernelEdges();
-    const std::vector<Edge> active = SampleEdges();
-    const bool by_edges = AlignByEdges(kernels, active);
-    const bool sure = by_edges && samples_.clock.uncertainty <= period_ / kSureInPeriod;
-    if (!sure && !AlignByLoad() && !by_edges) AlignByBounds();
+    if (!AlignByLoad() && !AlignByEdges(KernelEdges(), SampleEdges())) AlignByBounds();
     samples_.runs.clear();
   }
 
@@ -289,7 +283,6 @@ class Aligner {
     for (const ClockOffset& one : FitLoad(rank_, device_, gpu_time_, bounds))
       blocks.push_back({one.gpu_time, {one.offset}});
     if (blocks.empty()) return false;
-    samples_.clock = {};
     MoveBy(blocks);
     // Of a single block the scatter is not known.
     if (blocks.size() < kLeastEdges)
