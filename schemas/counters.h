@@ -14,6 +14,7 @@ namespace traceinject {
 enum class CounterId : std::uint8_t {
   kGraphicsActive,
   kSmActive,
+  kSmClock,
   kWarpsActive,
   kTensorActive,
   kTensorHmma,
@@ -41,18 +42,20 @@ inline constexpr std::size_t kCounterIds = static_cast<std::size_t>(CounterId::k
 
 struct CounterInfo {
   std::string_view name;
-  std::string_view unit;  // kPermille or kMibPerSecond
+  std::string_view unit;  // kPermille, kMegahertz, or kMibPerSecond
   std::string_view description;
 };
 
 // Of what the unit could do at most in the time of the sample, or of all cases.
 inline constexpr std::string_view kPermille = "permille";
+inline constexpr std::string_view kMegahertz = "MHz";
 inline constexpr std::string_view kMibPerSecond = "MiB/s";
 
 // By CounterId. All are of the whole GPU, whoever works on it.
 inline constexpr CounterInfo kCounterInfos[] = {
     {"graphics_active", kPermille, "time in which the compute or graphics engine had work"},
     {"sm_active", kPermille, "time in which an SM had a warp, averaged over the SMs"},
+    {"sm_clock", kMegahertz, "cycles of the SMs' clock in the time of the sample"},
     {"warps_active", kPermille, "warps on the SMs, of the most that fit: occupancy"},
     {"tensor_active", kPermille, "time in which a tensor core was busy"},
     {"tensor_hmma_active", kPermille, "the same with floating-point operands of 16 bits or fewer"},
@@ -79,6 +82,12 @@ static_assert(sizeof kCounterInfos / sizeof *kCounterInfos == kCounterIds);
 
 constexpr const CounterInfo& InfoOf(CounterId id) {
   return kCounterInfos[static_cast<std::size_t>(id)];
+}
+
+// Whether what a sample shows is the sum over what runs in it, each by its share of the time: of
+// the hits of a cache it is not.
+constexpr bool AddsUp(CounterId id) {
+  return InfoOf(id).unit == kPermille && id != CounterId::kL2Hit;
 }
 
 // Nothing: a later version's.

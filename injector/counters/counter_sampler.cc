@@ -307,6 +307,8 @@ CounterSampler::Found CounterSampler::OpenSet(Device& device, const CounterSet& 
     counters.push_back({0, static_cast<int>(counters.size()), std::string(info.name),
                         std::string(info.unit), metric.metric});
   }
+  device.counters.clear();
+  for (const CounterMetric& metric : set.metrics) device.counters.push_back(metric.counter);
   AddSet(device, kPmSamplingSource, set.name, counters, period_ns_);
   return Found::kSampled;
 }
@@ -347,7 +349,6 @@ void CounterSampler::AddSet(Device& device, std::string_view source, std::string
     row.set = id;
     taken_.counters.push_back(std::move(row));
   }
-  device.counters = counters.size();
   device.rows = std::make_unique<SampleRows>(device.row.device, id, period_ns, counters.size());
 }
 
@@ -425,7 +426,7 @@ void CounterSampler::AddSamples(Device& device, const PmSamples& samples) {
   const std::int64_t now = samples.read_ns - base_ns_;
   device.clock.Note(static_cast<std::int64_t>(samples.end.back()), now);
   const std::int64_t offset = device.clock.offset();
-  std::vector<std::int64_t> values(device.counters);
+  std::vector<std::int64_t> values(device.counters.size());
   std::lock_guard lock(mutex_);
   // A row has one offset between the clocks, which moves with each look.
   KeepRows(device);
@@ -444,7 +445,7 @@ void CounterSampler::AddSamples(Device& device, const PmSamples& samples) {
     }
     if (device.last_end_gpu != 0 && gpu_start - device.last_end_gpu > period_ns_ / 2) ++gaps;
     for (std::size_t j = 0; j < values.size(); ++j)
-      values[j] = PermilleOf(samples.values[i * values.size() + j]);
+      values[j] = StoredValue(device.counters[j], samples.values[i * values.size() + j]);
     last_end = gpu_end + offset;
     device.rows->Add(gpu_start + offset, last_end, samples.start[i], values);
     if (number == 1) device.rows->SetLead(gpu_start + offset - device.started);

@@ -75,10 +75,10 @@ class CounterSampler {
     DeviceClaim claim;
     std::unique_ptr<PmSession> pm;
     std::unique_ptr<GpmSession> gpm;
-    std::size_t counters = 0;
-    std::int64_t started = 0;       // on the recording's clock, before sampling was begun
-    std::int64_t since_start = 0;   // samples told since then, with the one that is left out
-    std::int64_t last_end_gpu = 0;  // of the last sample; 0: none since then
+    std::vector<CounterId> counters;  // of CUPTI's samples
+    std::int64_t started = 0;         // on the recording's clock, before sampling was begun
+    std::int64_t since_start = 0;     // samples told since then, with the one that is left out
+    std::int64_t last_end_gpu = 0;    // of the last sample; 0: none since then
     ClockGuess clock;
     std::unique_ptr<SampleRows> rows;  // under mutex_
   };

@@ -7,6 +7,7 @@ namespace traceinject {
 namespace {
 
 #define SHARE(name) name ".avg.pct_of_peak_sustained_elapsed"
+#define SM_CLOCK "sm__cycles_elapsed.avg.per_second"
 #define TPC(name) SHARE("TPC.TriageCompute." name)
 #define L2_HIT "LTS.TriageCompute.lts__average_t_sector_hit_rate_realtime.pct"
 #define PCI(name) SHARE("PCI.TriageCompute." name)
@@ -16,6 +17,7 @@ namespace {
 // Nsight Compute has it, and less and less with more: 71.7 % at 60.7, 23.0 at 86.3, 7.1 at 94.0.
 constexpr CounterMetric kHopperFull[] = {
     {CounterId::kSmActive, TPC("sm__cycles_active")},
+    {CounterId::kSmClock, SM_CLOCK},
     {CounterId::kTensorActive, TPC("sm__pipe_tensor_cycles_active_realtime")},
     {CounterId::kTensorHmma, TPC("sm__pipe_tensor_op_hmma_cycles_active_realtime")},
     {CounterId::kTensorImma, TPC("sm__pipe_tensor_op_imma_cycles_active_realtime")},
@@ -29,9 +31,10 @@ constexpr CounterMetric kHopperFull[] = {
     {CounterId::kNvlinkReceive, SHARE("nvlrx__bytes")},
     {CounterId::kNvlinkTransmit, SHARE("nvltx__bytes")},
 };
-constexpr auto kHopperCompute = std::span(kHopperFull).first<9>();
+constexpr auto kHopperCompute = std::span(kHopperFull).first<10>();
 constexpr CounterMetric kHopperPipes[] = {
     {CounterId::kSmActive, TPC("sm__cycles_active")},
+    {CounterId::kSmClock, SM_CLOCK},
     {CounterId::kTensorActive, TPC("sm__pipe_tensor_cycles_active_realtime")},
     {CounterId::kTensorHmma, TPC("sm__pipe_tensor_op_hmma_cycles_active_realtime")},
     {CounterId::kTensorImma, TPC("sm__pipe_tensor_op_imma_cycles_active_realtime")},
@@ -41,6 +44,7 @@ constexpr CounterMetric kHopperPipes[] = {
 };
 constexpr CounterMetric kHopperBasic[] = {
     {CounterId::kSmActive, TPC("sm__cycles_active")},
+    {CounterId::kSmClock, SM_CLOCK},
     {CounterId::kTensorHmma, TPC("sm__pipe_tensor_op_hmma_cycles_active_realtime")},
     {CounterId::kDram, SHARE("dram__throughput")},
 };
@@ -48,6 +52,7 @@ constexpr CounterMetric kHopperBasic[] = {
 // GB100, GB102: B200, GB200. GB110, B300, has no FP64 pipe to be sampled.
 constexpr CounterMetric kBlackwellFull[] = {
     {CounterId::kSmActive, TPC("sm__cycles_active")},
+    {CounterId::kSmClock, SM_CLOCK},
     {CounterId::kWarpsActive, TPC("tpc__warps_active_shader_cs_realtime")},
     {CounterId::kTensorActive, TPC("sm__pipe_tensor_cycles_active_realtime")},
     {CounterId::kTensorHmma, TPC("sm__pipe_tensor_subpipe_hmma_cycles_active_realtime")},
@@ -61,9 +66,10 @@ constexpr CounterMetric kBlackwellFull[] = {
     {CounterId::kNvlinkReceive, SHARE("nvlrx__bytes")},
     {CounterId::kNvlinkTransmit, SHARE("nvltx__bytes")},
 };
-constexpr auto kBlackwellCompute = std::span(kBlackwellFull).first<9>();
+constexpr auto kBlackwellCompute = std::span(kBlackwellFull).first<10>();
 constexpr CounterMetric kBlackwellBasic[] = {
     {CounterId::kSmActive, TPC("sm__cycles_active")},
+    {CounterId::kSmClock, SM_CLOCK},
     {CounterId::kTensorActive, TPC("sm__pipe_tensor_cycles_active_realtime")},
     {CounterId::kDram, SHARE("dram__throughput")},
 };
@@ -71,6 +77,7 @@ constexpr CounterMetric kBlackwellBasic[] = {
 // GA100: A100.
 constexpr CounterMetric kAmpereFull[] = {
     {CounterId::kSmActive, SHARE("sm__cycles_active")},
+    {CounterId::kSmClock, SM_CLOCK},
     {CounterId::kWarpsActive, SHARE("tpc__warps_active_realtime")},
     {CounterId::kTensorActive, SHARE("sm__pipe_tensor_cycles_active_realtime")},
     {CounterId::kFp32, SHARE("sm__inst_executed_pipe_fma_realtime")},
@@ -81,11 +88,12 @@ constexpr CounterMetric kAmpereFull[] = {
     {CounterId::kNvlinkReceive, SHARE("nvlrx__bytes")},
     {CounterId::kNvlinkTransmit, SHARE("nvltx__bytes")},
 };
-constexpr auto kAmpereCompute = std::span(kAmpereFull).first<6>();
+constexpr auto kAmpereCompute = std::span(kAmpereFull).first<7>();
 
 // Chips of workstation, server and game cards: GA10x, AD10x, GB20x.
 constexpr CounterMetric kGraphicsFull[] = {
     {CounterId::kSmActive, SHARE("sm__cycles_active")},
+    {CounterId::kSmClock, SM_CLOCK},
     {CounterId::kTensorActive, SHARE("sm__pipe_tensor_cycles_active_realtime")},
     {CounterId::kWarpsActive, SHARE("tpc__warps_active_realtime")},
     {CounterId::kDramRead, SHARE("dram__read_throughput")},
@@ -93,22 +101,24 @@ constexpr CounterMetric kGraphicsFull[] = {
     {CounterId::kPcieRead, SHARE("pcie__read_bytes")},
     {CounterId::kPcieWrite, SHARE("pcie__write_bytes")},
 };
-constexpr auto kGraphicsCompute = std::span(kGraphicsFull).first<5>();
+constexpr auto kGraphicsCompute = std::span(kGraphicsFull).first<6>();
 constexpr CounterMetric kGraphicsBasic[] = {
     {CounterId::kSmActive, SHARE("sm__cycles_active")},
+    {CounterId::kSmClock, SM_CLOCK},
     {CounterId::kTensorActive, SHARE("sm__pipe_tensor_cycles_active_realtime")},
     {CounterId::kDram, SHARE("dram__throughput")},
 };
 
 // Chips that share the memory of the processor: Orin, Spark, Thor.
-constexpr auto kSharedMemoryBasic = std::span(kGraphicsBasic).first<2>();
+constexpr auto kSharedMemoryBasic = std::span(kGraphicsBasic).first<3>();
 
 // Turing: T4 and its kin. With the device memory it takes two passes.
-constexpr auto kTuringBasic = std::span(kGraphicsBasic).first<1>();
+constexpr auto kTuringBasic = std::span(kGraphicsBasic).first<2>();
 
 #undef PCI
 #undef L2_HIT
 #undef TPC
+#undef SM_CLOCK
 #undef SHARE
 
 struct Row {

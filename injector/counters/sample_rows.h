@@ -13,6 +13,7 @@
 
 #include "injector/rows/rows.h"
 #include "schemas/counter_codec.h"
+#include "schemas/counters.h"
 
 namespace traceinject {
 
@@ -94,9 +95,10 @@ class SampleRows {
   std::vector<CounterSampleRow> rows_;
 };
 
-// A share in percent, as CUPTI gives it, in permille; -1: it is none.
-inline std::int64_t PermilleOf(double percent) {
-  return percent >= 0 && percent < 1e9 ? std::llround(percent * 10) : -1;
+// What CUPTI gives, a share in percent or cycles a second, in the counter's unit; -1: it is none.
+inline std::int64_t StoredValue(CounterId id, double value) {
+  const double scaled = InfoOf(id).unit == kMegahertz ? value * 1e-6 : value * 10;
+  return scaled >= 0 && scaled < 1e10 ? std::llround(scaled) : -1;
 }
 
 }  // namespace traceinject

@@ -130,11 +130,13 @@ TEST(ClockGuessTest, ADriftIsFollowed) {
 }
 
 TEST(PermilleTest, OfAShareInPercent) {
-  EXPECT_EQ(PermilleOf(63.94), 639);
-  EXPECT_EQ(PermilleOf(0), 0);
-  EXPECT_EQ(PermilleOf(100.04), 1000);
-  EXPECT_EQ(PermilleOf(-0.1), -1);
-  EXPECT_EQ(PermilleOf(std::nan("")), -1);
+  EXPECT_EQ(StoredValue(CounterId::kSmActive, 63.94), 639);
+  EXPECT_EQ(StoredValue(CounterId::kSmActive, 0), 0);
+  EXPECT_EQ(StoredValue(CounterId::kSmActive, 100.04), 1000);
+  EXPECT_EQ(StoredValue(CounterId::kSmActive, -0.1), -1);
+  EXPECT_EQ(StoredValue(CounterId::kSmActive, std::nan("")), -1);
+  EXPECT_EQ(StoredValue(CounterId::kSmClock, 1'664'700'000), 1665);
+  EXPECT_EQ(StoredValue(CounterId::kSmClock, -1), -1);
 }
 
 }  // namespace

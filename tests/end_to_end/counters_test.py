@@ -17,7 +17,7 @@ from counter_samples import read_samples, read_sets  # noqa: E402
 HERE = pathlib.Path(__file__).resolve().parent
 # Kernels of some milliseconds, and then as long a rest, in which samples show that the GPU idles.
 WORK = ["--steps", "40", "--kernels", "4", "--kernel-us", "4000", "--wait-us", "20000", "--streams", "1"]
-FULL = ["sm_active", "tensor_active", "tensor_hmma_active", "tensor_imma_active", "fp64_active", "fp32_active", "dram_read",
+FULL = ["sm_active", "sm_clock", "tensor_active", "tensor_hmma_active", "tensor_imma_active", "fp64_active", "fp32_active", "dram_read",
         "dram_write", "l2_hit", "pcie_read", "pcie_write", "nvlink_receive", "nvlink_transmit"]
 # As tests/fake_gpu/simulator/activity_history.h has it: shares of SMs, tensor cores and memory in percent.
 USES = (("gemm", (100, 70, 30)), ("flash", (95, 50, 20)), ("elementwise", (90, 0, 85)), ("", (80, 0, 40)))
@@ -109,6 +109,7 @@ class Counters(harness.TestCase):
                 self.assertAlmostEqual(values[name], min(value, 1000), delta=1.01, msg=name)
             self.assertEqual(values.get("nvlink_receive", 0), 0)
             self.assertEqual(values.get("l2_hit", -1), -1, "not a number")
+            self.assertEqual(values["sm_clock"], 1500)
 
     def test_samples_are_what_the_kernels_make_them(self):
         recording, truth = self.record(env={"FAKE_PM_OFFSET_NS": "-5000000000"})
@@ -146,7 +147,7 @@ class Counters(harness.TestCase):
         recording, _ = self.record(env={"FAKE_PM_OFFSET_NS": "3000000", "FAKE_PM_DRIFT_PPM": "20"})
         text = self.play(command=[ANALYZE, "run.db", "--full"], preload=False, env=self.base).stdout
         line = re.sub(r"\s+", " ", text[text.index("hardware counters: "):])[:200]
-        self.assertRegex(line, r"^hardware counters: [\d,]+ samples of 13 counters every 1\.000 ms \(PM sampling\), none missing; in time with "
+        self.assertRegex(line, r"^hardware counters: [\d,]+ samples of 14 counters every 1\.000 ms \(PM sampling\), none missing; in time with "
                                r"kernels to ±[\d.]+ us")
         report = json.loads(self.play(command=[ANALYZE, "run.db", "--format", "json"], preload=False, env=self.base).stdout)
         sampling = report["devices"][0]["counter_sampling"]
@@ -202,8 +203,8 @@ class Counters(harness.TestCase):
 
     def test_a_set_that_crashes_is_never_used_in_the_program(self):
         recording, truth = self.record(env={"FAKE_PM_CRASH": "nvlrx"})
-        self.assertEqual(self.counters(recording), [("pm_sampling", "compute", FULL[:9])])
-        self.assert_true(self.samples(recording), truth, FULL[:9])
+        self.assertEqual(self.counters(recording), [("pm_sampling", "compute", FULL[:10])])
+        self.assert_true(self.samples(recording), truth, FULL[:10])
         self.assertEqual((recording.count("counter_sample", "trials"), recording.count("counter_sample", "trials_failed")), (2, 1))
         self.again(recording)
         # It is remembered, too.
@@ -438,7 +439,7 @@ class Counters(harness.TestCase):
                           env={**self.base, "FAKE_PM_CRASH": "nvlrx"})
         self.assertEqual((ended.code, ended.stderr), (0, ""), ended.stdout)
         self.assertIn("NOTE  counters set full: GPU 0: no set of counters for this chip passed its trial (GH100)", ended.stdout)
-        for name, count in (("compute", 9), ("pipes", 7), ("basic", 3)):
+        for name, count in (("compute", 10), ("pipes", 8), ("basic", 4)):
             self.assertIn(f"NOTE  counters set {name}: taken ({count} counters, GH100-580.65.06-130001)", ended.stdout)
         self.assertRegex(ended.stdout, r"PASS  counters samples: pm_sampling, set compute: \d+ of \d+ in")
         self.assertRegex(ended.stdout, r"NOTE  counters cost of program: [+-]")

@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <utility>
 #include <vector>
 
+#include "analyzer/import/finish/load_fit.h"
 #include "analyzer/model/intervals.h"
 #include "analyzer/model/sort_columns.h"
 
@@ -56,21 +58,25 @@ struct Block {
 // The samples of one device, in rows by time.
 class Aligner {
  public:
-  explicit Aligner(Device& device)
-      : samples_(device.counters), ops_(device.ops), period_(device.counters.period_ns) {}
+  Aligner(const Rank& rank, Device& device)
+      : rank_(rank),
+        device_(device),
+        samples_(device.counters),
+        ops_(device.ops),
+        period_(device.counters.period_ns) {}
 
   void Align() {
     FindGpuTimes();
     FindBounds();
-    const std::vector<Edge> kernels = KernelEdges();
-    const std::vector<Edge> active = SampleEdges();
-    if (!AlignByEdges(kernels, active)) AlignByBounds();
+    if (!AlignByLoad() && !AlignByEdges(KernelEdges(), SampleEdges())) AlignByBounds();
     samples_.runs.clear();
   }
 
  private:
   void FindGpuTimes() {
     gpu_time_.resize(samples_.size());
+    for (const CounterRun& run : samples_.runs)
+      recorded_.push_back(samples_.start[run.first] - run.gpu_time);
     for (std::size_t run = 0; run < samples_.runs.size(); ++run) {
       const std::size_t first = samples_.runs[run].first;
       const std::size_t end =
@@ -90,6 +96,21 @@ class Aligner {
     most_ = most.value_or(0);
     least_ = std::min(least.value_or(most_ - kLongestDelayNs), most_);
     least_ = std::max(least_, most_ - kLongestDelayNs);
+  }
+
+  // The same of the offset between the clocks near one sample: both may drift in a long recording.
+  Interval OffsetBoundsAt(std::size_t row) const {
+    std::optional<TimeNs> least, most;
+    for (std::size_t i = 0; i < samples_.runs.size(); ++i) {
+      const CounterRun& run = samples_.runs[i];
+      const TimeNs offset = recorded_[i];
+      const TimeNs apart = std::abs(run.gpu_time - gpu_time_[row]);
+      const auto drifted = static_cast<TimeNs>(kMostDrift * static_cast<double>(apart));
+      if (run.lead) least = std::max(least.value_or(INT64_MIN), offset - *run.lead - drifted);
+      most = std::min(most.value_or(INT64_MAX), offset + run.lag + drifted);
+    }
+    const TimeNs end = most.value_or(0);
+    return {std::clamp(least.value_or(end - kLongestDelayNs), end - kLongestDelayNs, end), end};
   }
 
   // Of kernels around gaps in which nothing else may have used an SM either. Merged.
@@ -250,6 +271,27 @@ class Aligner {
     if (kernels.empty() || active.size() < kLeastEdges) return false;
     const std::vector<Block> blocks = MatchBlocks(kernels, active);
     if (blocks.empty()) return false;
+    MoveBy(blocks);
+    for (const Block& block : blocks)
+      samples_.clock.edges += static_cast<std::uint32_t>(block.offsets.size());
+    return true;
+  }
+
+  bool AlignByLoad() {
+    const auto bounds = [&](std::size_t row) { return OffsetBoundsAt(row); };
+    std::vector<Block> blocks;
+    for (const ClockOffset& one : FitLoad(rank_, device_, gpu_time_, bounds))
+      blocks.push_back({one.gpu_time, {one.offset}});
+    if (blocks.empty()) return false;
+    MoveBy(blocks);
+    // Of a single block the scatter is not known.
+    if (blocks.size() < kLeastEdges)
+      samples_.clock.uncertainty = std::max(samples_.clock.uncertainty, period_ / 20);
+    return true;
+  }
+
+  // By the median of the offsets, and their drift.
+  void MoveBy(const std::vector<Block>& blocks) {
     const double drift = DriftOf(blocks);
     const TimeNs origin = blocks[blocks.size() / 2].gpu_time;
     const auto drifted = [&](TimeNs gpu_time) {
@@ -267,10 +309,8 @@ class Aligner {
     const double error = 1.2533 * scatter / std::sqrt(static_cast<double>(offsets.size()));
     MoveTimes([&](std::size_t row) { return gpu_time_[row] + offset + drifted(gpu_time_[row]); });
     samples_.clock.drift = drift;
-    samples_.clock.edges = static_cast<std::uint32_t>(offsets.size());
     samples_.clock.uncertainty =
         std::max(kLeastUncertaintyNs, static_cast<TimeNs>(std::llround(error)));
-    return true;
   }
 
   void AlignByBounds() {
@@ -290,14 +330,51 @@ class Aligner {
     }
   }
 
+  const Rank& rank_;
+  const Device& device_;
   CounterSamples& samples_;
   const GpuOps& ops_;
   const TimeNs period_;
   TimeNs least_ = 0, most_ = 0;
   std::vector<TimeNs> gpu_time_;
+  std::vector<TimeNs> recorded_;  // offset between the clocks, of each run, as it was recorded
   const CounterColumn* active_ = nullptr;
   std::optional<std::size_t> ended_;  // row of the last active sample before those that idle
 };
+
+// Of its first sample the hardware may tell the time since long before sampling was begun.
+constexpr TimeNs kMostPeriods = 8;
+
+// Samples of no time that could be theirs: left out, with what was known of where they began.
+void DropEndless(CounterSamples& samples) {
+  RowOrder kept;
+  std::vector<CounterRun> runs;
+  std::optional<TimeNs> lead;
+  for (std::size_t run = 0; run < samples.runs.size(); ++run) {
+    const std::size_t end =
+        run + 1 < samples.runs.size() ? samples.runs[run + 1].first : samples.size();
+    CounterRun moved = samples.runs[run];
+    if (moved.lead) lead = moved.lead;
+    const std::size_t first = moved.first, before = kept.size();
+    for (std::size_t row = first; row < end; ++row) {
+      const TimeNs next = row + 1 < end ? samples.start[row + 1] : samples.end[row];
+      if (samples.end[row] - samples.start[row] <= kMostPeriods * samples.period_ns) {
+        kept.Append({static_cast<std::uint32_t>(row), 1});
+      } else if (kept.size() == before) {
+        if (lead) *lead += next - samples.start[row];
+        moved.gpu_time += next - samples.start[row];
+      }
+    }
+    if (kept.size() == before) continue;
+    moved.first = static_cast<std::uint32_t>(before);
+    moved.lead = std::exchange(lead, std::nullopt);
+    runs.push_back(moved);
+  }
+  if (kept.size() == samples.size()) return;
+  for (CounterColumn& column : samples.columns) ApplyOrder(kept, column.value);
+  ApplyOrder(kept, samples.start, samples.end);
+  samples.runs = std::move(runs);
+}
 
 // Ascending: readers search in them.
 void SortSamples(CounterSamples& samples) {
@@ -330,7 +407,9 @@ void AlignCounters(Rank& rank) {
     if (samples.size() == 0) continue;
     // Only where each sample has a time of the GPU's clock.
     if (!samples.runs.empty() && samples.runs.front().first == 0) {
-      Aligner(device).Align();
+      DropEndless(samples);
+      if (samples.size() == 0) continue;
+      Aligner(rank, device).Align();
     } else {
       samples.runs.clear();
       samples.clock.uncertainty = kHostUncertaintyNs;

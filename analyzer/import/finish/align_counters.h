@@ -6,7 +6,8 @@
 // was read (CounterRun). Between them, activity tells: around idle gaps of the device, the sample
 // in which activity begins or ends holds the beginning or end of a kernel; how much of it is active
 // says where. The median of the differences is the shift, of blocks of edges that follow each other
-// its drift (Theil-Sen), and their scatter how sure it is (CounterClock).
+// its drift (Theil-Sen), and their scatter how sure it is (CounterClock). Without such gaps the
+// kernels that run tell by what they load (load_fit.h).
 #pragma once
 
 #include "analyzer/model/run.h"

@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "analyzer/metrics/counters/least_squares.h"
+#include "analyzer/common/least_squares.h"
 
 namespace traceinject {
 namespace {
@@ -15,9 +15,6 @@ namespace {
 constexpr std::size_t kMostNames = 200;
 // Fewer samples than this say little, whatever their scatter.
 constexpr std::int64_t kLeastSamples = 5;
-
-// Shares of what a unit can do add up over kernels; the hits of a cache do not.
-bool AddsUp(CounterId id) { return InfoOf(id).unit == kPermille && id != CounterId::kL2Hit; }
 
 template <typename Shares>
 std::optional<double> ShareOf(const Shares& shares, CounterId id) {

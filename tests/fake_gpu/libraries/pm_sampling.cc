@@ -66,14 +66,20 @@ bool IsMetric(std::string_view name) {
   const bool known = std::any_of(std::begin(kParts), std::end(kParts), [&](std::string_view part) {
     return name.find(part) != std::string_view::npos;
   });
-  return known && (name.ends_with(".avg.pct_of_peak_sustained_elapsed") || name.ends_with(".pct"));
+  static constexpr std::string_view kForms[] = {".avg.pct_of_peak_sustained_elapsed", ".pct",
+                                                "__cycles_elapsed.avg.per_second"};
+  return known && std::any_of(std::begin(kForms), std::end(kForms),
+                              [&](std::string_view form) { return name.ends_with(form); });
 }
+
+constexpr double kSmClockHz = 1.5e9;
 
 double ValueOf(std::string_view metric, const fake::Use& use) {
   const auto has = [&](std::string_view part) {
     return metric.find(part) != std::string_view::npos;
   };
   if (has("sm__cycles_active")) return use.sm;
+  if (has("sm__cycles_elapsed")) return kSmClockHz;
   if (has("tensor_cycles_active") || has("hmma")) return use.tensor;
   if (has("dram__read_throughput") || has("dram__throughput")) return use.memory;
   if (has("warps_active")) return use.sm / 2;

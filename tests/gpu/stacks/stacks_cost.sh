@@ -15,7 +15,7 @@ mkdir -p "$1"
 out=$(cd "$1" && pwd)
 describe_machine
 hz=${TRACEINJECT_STACKS_HZ:-100}
-for preset in launch-bound compute; do
+for preset in ${PRESETS:-launch-bound compute}; do
   block=20
   [[ $preset == compute ]] && block=5
   TRACEINJECT_STACKS_HZ=$hz TRACEINJECT_OUTPUT="$out/$preset.db" LD_PRELOAD="$lib" timeout -k 10 "${TIME_LIMIT_S:-280}" \

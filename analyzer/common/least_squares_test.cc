@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/metrics/counters/least_squares.h"
+#include "analyzer/common/least_squares.h"
 
 #include <gtest/gtest.h>
 

@@ -35,10 +35,13 @@ class LeastSquares {
       return errors_[unknown * sides_ + side];
     }
 
+    // The sum of the squares of what the rows' values are off.
+    double residual(std::size_t side) const { return residuals_[side]; }
+
    private:
     friend class LeastSquares;
     std::size_t sides_ = 0;
-    std::vector<double> values_, errors_;
+    std::vector<double> values_, errors_, residuals_;
   };
   // O(unknowns^3).
   Solution Solve() const;

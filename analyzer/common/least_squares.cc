@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/metrics/counters/least_squares.h"
+#include "analyzer/common/least_squares.h"
 
 #include <algorithm>
 #include <cmath>
@@ -57,6 +57,7 @@ LeastSquares::Solution LeastSquares::Solve() const {
   solution.sides_ = sides_;
   solution.values_.assign(n * sides_, 0);
   solution.errors_.assign(n * sides_, std::numeric_limits<double>::infinity());
+  solution.residuals_ = squares_;
   double largest = 0;
   for (std::size_t i = 0; i < n; ++i) largest = std::max(largest, normal_[i * n + i]);
   if (!(largest > 0)) return solution;
@@ -74,7 +75,8 @@ LeastSquares::Solution LeastSquares::Solve() const {
       solution.values_[i * sides_ + side] = x[i];
       residual -= x[i] * right_[i * sides_ + side];
     }
-    if (rows_ > n) variance[side] = std::max(residual, 0.0) / static_cast<double>(rows_ - n);
+    solution.residuals_[side] = std::max(residual, 0.0);
+    if (rows_ > n) variance[side] = solution.residuals_[side] / static_cast<double>(rows_ - n);
   }
   for (std::size_t i = 0; i < n; ++i) {
     if (normal_[i * n + i] <= 0) continue;
