@@ -15,7 +15,6 @@
 #include "injector/base/own_thread.h"
 #include "injector/base/sources.h"
 #include "injector/counters/known_sets.h"
-#include "injector/counters/set_trial.h"
 #include "injector/cuda/driver.h"
 #include "injector/telemetry/fork_gate.h"
 
@@ -23,10 +22,14 @@ namespace traceinject {
 namespace {
 
 constexpr std::int64_t kMsNs = 1'000'000;
-// Between looks at what the hardware took: each costs, whatever there is to see, so there are some
-// hundred samples for it; but no more than its buffer holds, and none waits for long.
-constexpr std::int64_t kSamplesALook = 500;
+// Between looks at what the hardware took: about as many samples as are read at once; none waits
+// for long, and the buffer holds them.
 constexpr std::int64_t kLeastLookNs = 100 * kMsNs, kMostLookNs = 500 * kMsNs;
+constexpr std::int64_t kLookSamples = 200;
+// Where nobody asked for all samples, of one core for reading them, and in how many they come.
+constexpr double kBudget = 0.005;
+constexpr std::int64_t kBurstSamples = 250;
+constexpr std::int64_t kLeastWaitNs = 2 * kMsNs;
 // Another process that samples a device may end before this one.
 constexpr std::int64_t kRetryNs = 5'000 * kMsNs;
 constexpr std::int64_t kLongestStopNs = 200 * kMsNs;
@@ -143,6 +146,11 @@ std::string CounterSampler::reasons() {
   return text;
 }
 
+std::string CounterSampler::failed_trials() {
+  std::lock_guard lock(mutex_);
+  return failed_trials_;
+}
+
 // Who asked for counters learns loudly that there are none; who left it to us, in passing.
 void CounterSampler::Refuse(Device& device, const std::string& reason, bool quietly) {
   const bool loud = options_.counters != "auto" && !quietly;
@@ -243,6 +251,21 @@ void CounterSampler::OpenPmSampling(Device& device) {
   OpenGpm(device, Explain(untried ? CounterReason::kUntried : CounterReason::kNoSet, device.chip));
 }
 
+void CounterSampler::NoteFailedTrial(const CounterSet& set, const TrialResult& result) {
+  g_counters.Add(Health::kCounterTrialsFailed);
+  std::string text(set.name);
+  const char* before = " (";
+  for (const CounterMetric& metric : set.metrics) {
+    text += std::exchange(before, ", ");
+    text += InfoOf(metric.counter).name;
+  }
+  text += "): " + result.function;
+  if (result.result != 0) text += " (" + std::to_string(result.result) + ")";
+  std::lock_guard lock(mutex_);
+  if (!failed_trials_.empty()) failed_trials_ += "; ";
+  failed_trials_ += text;
+}
+
 // Only a set whose trial passed, now or earlier. `untried` is set if there could be none. What has
 // nothing to do with the set ends the search: then the device is NVML's, or off.
 CounterSampler::Found CounterSampler::TryAndOpen(Device& device, const CounterSet& set,
@@ -259,14 +282,13 @@ CounterSampler::Found CounterSampler::TryAndOpen(Device& device, const CounterSe
       break;
   }
   g_counters.Add(Health::kCounterTrials);
-  const TrialResult result =
-      TrySet({cupti_->path, device.row.uuid, device.chip, std::string(set.name), period_ns_},
-             environment_.block());
+  const TrialResult result = TrySet(
+      {cupti_->path, device.row.uuid, device.chip, HashOf(set), period_ns_}, environment_.block());
   if (result.outcome == TrialResult::Outcome::kPassed) {
     known.Add(set, true);
     return OpenSet(device, set);
   }
-  g_counters.Add(Health::kCounterTrialsFailed);
+  NoteFailedTrial(set, result);
   if (result.outcome == TrialResult::Outcome::kUntried) return *untried = true, Found::kNext;
   const PmFailure failure{result.function.c_str(), result.result};
   const bool refused = result.outcome == TrialResult::Outcome::kRefused;
@@ -301,6 +323,7 @@ CounterSampler::Found CounterSampler::OpenSet(Device& device, const CounterSet& 
     OpenGpm(device, Explain(failure.Reason(), failure.Text(*pm_)));
     return Found::kNone;
   }
+  if (options_.counters == "auto") device.bursts.emplace(kBudget, kBurstSamples * period_ns_);
   std::vector<CounterRow> counters;
   for (const CounterMetric& metric : set.metrics) {
     const CounterInfo& info = InfoOf(metric.counter);
@@ -360,7 +383,9 @@ void CounterSampler::Step(Device& device, std::int64_t now) {
       if (now >= device.retry_ns) Open(device, now);
       return;
     case State::kPmSampling:
-      return StepPmSampling(device);
+      spent_until_ns_ = ReadClockNs(CLOCK_THREAD_CPUTIME_ID);
+      StepPmSampling(device, now);
+      return SpendOnBursts(device);
     case State::kGpm:
       return StepGpm(device, now);
     case State::kOff:
@@ -368,8 +393,23 @@ void CounterSampler::Step(Device& device, std::int64_t now) {
   }
 }
 
-void CounterSampler::StepPmSampling(Device& device) {
-  const bool wanted = Delivers(Source::kCounters) && !stop_.load(std::memory_order_acquire);
+// The CPU time since the last time, at the expense of the device's budget, where it has one.
+void CounterSampler::SpendOnBursts(Device& device) {
+  const std::int64_t now = ReadClockNs(CLOCK_THREAD_CPUTIME_ID);
+  const std::int64_t spent = now - std::exchange(spent_until_ns_, now);
+  spent_ns_ += spent;
+  g_counters.Set(Health::kCounterReadCpuUs, spent_ns_ / 1000);
+  if (!device.bursts) return;
+  const auto sharers = std::count_if(devices_.begin(), devices_.end(), [](const auto& entry) {
+    return entry.second->state == State::kPmSampling;
+  });
+  device.bursts->SetShare(kBudget / static_cast<double>(std::max<std::ptrdiff_t>(sharers, 1)));
+  device.bursts->Spend(spent);
+}
+
+void CounterSampler::StepPmSampling(Device& device, std::int64_t now) {
+  const bool wanted = Delivers(Source::kCounters) && !stop_.load(std::memory_order_acquire) &&
+                      !(device.bursts && device.bursts->Rests(now));
   PmFailure failure;
   std::lock_guard turn(cupti_mutex_);
   bool done = true;
@@ -380,11 +420,14 @@ void CounterSampler::StepPmSampling(Device& device) {
     return Refuse(device, Explain(CounterReason::kFinalized));
   }
   if (wanted && !device.pm->started()) {
+    if (device.bursts) device.bursts->Begin(now);
     done = Begin(device, &failure);
   } else if (device.pm->started()) {
     done = Decode(device);
     if (device.state != State::kPmSampling) return;
-    if (!wanted) done = device.pm->Stop(&failure) && Decode(device);
+    SpendOnBursts(device);
+    const bool over = device.bursts && device.bursts->IsOver(now);
+    if (!wanted || over) done = End(device, now, &failure);
   }
   if (done || device.state != State::kPmSampling) return;
   device.pm.reset();
@@ -400,6 +443,14 @@ bool CounterSampler::Begin(Device& device, PmFailure* failure) {
   return device.pm->Start(failure);
 }
 
+bool CounterSampler::End(Device& device, std::int64_t now, PmFailure* failure) {
+  if (device.bursts) {
+    device.bursts->End(now, std::generate_canonical<double, 16>(random_));
+    g_counters.Add(Health::kCounterBursts);
+  }
+  return device.pm->Stop(failure) && Decode(device);
+}
+
 // With the turn. On failure the device is off.
 bool CounterSampler::Decode(Device& device) {
   PmSamples samples;
@@ -411,8 +462,11 @@ bool CounterSampler::Decode(Device& device) {
     // What the buffer has no room for is lost; it begins anew.
     device.last_end_gpu = 0;
     g_counters.Add(Health::kCounterGaps);
-    if (!device.pm->started() || (device.pm->Stop(&failure) && Begin(device, &failure)))
+    if (!device.pm->started()) return true;
+    if (device.pm->Stop(&failure) && Begin(device, &failure)) {
+      device.started.reset();
       return true;
+    }
   }
   device.pm.reset();
   device.state = State::kOff;
@@ -448,7 +502,7 @@ void CounterSampler::AddSamples(Device& device, const PmSamples& samples) {
       values[j] = StoredValue(device.counters[j], samples.values[i * values.size() + j]);
     last_end = gpu_end + offset;
     device.rows->Add(gpu_start + offset, last_end, samples.start[i], values);
-    if (number == 1) device.rows->SetLead(gpu_start + offset - device.started);
+    if (number == 1 && device.started) device.rows->SetLead(gpu_start + offset - *device.started);
     device.last_end_gpu = gpu_end;
     ++taken;
   }
@@ -494,13 +548,21 @@ void CounterSampler::CloseAll() {
   }
 }
 
-// NVML has no buffer: its samples are taken when it is asked.
-std::int64_t CounterSampler::LookNs() const {
-  const bool asks_nvml = std::any_of(devices_.begin(), devices_.end(), [](const auto& entry) {
-    return entry.second->state == State::kGpm;
-  });
-  return asks_nvml ? kLeastLookNs
-                   : std::clamp(kSamplesALook * period_ns_, kLeastLookNs, kMostLookNs);
+// Until there is something to do for a device. NVML has no buffer: its samples are taken when it is
+// asked.
+std::int64_t CounterSampler::WaitNs(std::int64_t now) const {
+  std::int64_t least = kMostLookNs;
+  for (const auto& [ordinal, device] : devices_) {
+    std::int64_t wait = kMostLookNs;
+    if (device->state == State::kGpm)
+      wait = kLeastLookNs;
+    else if (device->state == State::kPmSampling && device->bursts)
+      wait = device->bursts->Wait(now);
+    else if (device->state == State::kPmSampling)
+      wait = std::max(kLookSamples * period_ns_, kLeastLookNs);
+    least = std::min(least, wait);
+  }
+  return std::max(least, kLeastWaitNs);
 }
 
 void CounterSampler::Run() {
@@ -512,10 +574,10 @@ void CounterSampler::Run() {
     const std::int64_t now = ReadClockNs(CLOCK_MONOTONIC);
     for (auto& [ordinal, device] : devices_) Step(*device, now);
     g_counters.Set(Health::kCounterCpuUs, ReadClockNs(CLOCK_THREAD_CPUTIME_ID) / 1000);
-    wake_.Wait(LookNs());
+    wake_.Wait(WaitNs(ReadClockNs(CLOCK_MONOTONIC)));
   }
   for (auto& [ordinal, device] : devices_) {
-    if (device->state == State::kPmSampling) StepPmSampling(*device);
+    if (device->state == State::kPmSampling) Step(*device, ReadClockNs(CLOCK_MONOTONIC));
   }
   CloseAll();
   g_counters.Set(Health::kCounterCpuUs, ReadClockNs(CLOCK_THREAD_CPUTIME_ID) / 1000);

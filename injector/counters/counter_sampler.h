@@ -19,16 +19,19 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <random>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "injector/base/environment_copy.h"
 #include "injector/base/wake.h"
+#include "injector/counters/burst_plan.h"
 #include "injector/counters/device_claim.h"
 #include "injector/counters/gpm_session.h"
 #include "injector/counters/pm_session.h"
 #include "injector/counters/sample_rows.h"
+#include "injector/counters/set_trial.h"
 #include "injector/cupti/library.h"
 #include "injector/options/options.h"
 #include "injector/rows/rows.h"
@@ -63,6 +66,8 @@ class CounterSampler {
   void Stop() noexcept;
   // Why devices are not sampled, or not by CUPTI; empty: all are.
   std::string reasons();
+  // What came of the trials that did not pass, and the names of the sets' counters.
+  std::string failed_trials();
 
  private:
   enum class State { kNew, kElsewhere, kPmSampling, kGpm, kOff };
@@ -74,11 +79,14 @@ class CounterSampler {
     std::string chip;
     DeviceClaim claim;
     std::unique_ptr<PmSession> pm;
+    std::optional<BurstPlan> bursts;  // nothing: all the time
     std::unique_ptr<GpmSession> gpm;
     std::vector<CounterId> counters;  // of CUPTI's samples
-    std::int64_t started = 0;         // on the recording's clock, before sampling was begun
-    std::int64_t since_start = 0;     // samples told since then, with the one that is left out
-    std::int64_t last_end_gpu = 0;    // of the last sample; 0: none since then
+    // On the recording's clock, before sampling was begun. Nothing: it was begun in place of one
+    // that ran over, and what lies between is missing.
+    std::optional<std::int64_t> started;
+    std::int64_t since_start = 0;   // samples told since, with the one that is left out
+    std::int64_t last_end_gpu = 0;  // of the last sample; 0: none since then
     ClockGuess clock;
     std::unique_ptr<SampleRows> rows;  // under mutex_
   };
@@ -98,15 +106,18 @@ class CounterSampler {
   enum class Found { kSampled, kNext, kNone };
   Found OpenSet(Device& device, const CounterSet& set);
   Found TryAndOpen(Device& device, const CounterSet& set, bool* untried);
+  void NoteFailedTrial(const CounterSet& set, const TrialResult& result);
   void OpenGpm(Device& device, const std::string& reason);
-  void StepPmSampling(Device& device);
+  void StepPmSampling(Device& device, std::int64_t now);
+  void SpendOnBursts(Device& device);
   bool Begin(Device& device, PmFailure* failure);
+  bool End(Device& device, std::int64_t now, PmFailure* failure);
   bool Decode(Device& device);
   void AddSamples(Device& device, const PmSamples& samples);
   void StepGpm(Device& device, std::int64_t now);
   void KeepRows(Device& device);
   void CloseAll();
-  std::int64_t LookNs() const;
+  std::int64_t WaitNs(std::int64_t now) const;
   std::string DriverVersion();
   void OpenNvmlOnce();
   void AddSet(Device& device, std::string_view source, std::string_view name,
@@ -131,12 +142,15 @@ class CounterSampler {
   TakenCounters taken_;
   std::uint32_t last_set_ = 0;
   std::map<int, std::string> reasons_;
+  std::string failed_trials_;
 
   // The thread's own.
   std::optional<PmLibrary> pm_;
   std::optional<NvmlLibrary> nvml_;
   std::unique_ptr<NvmlDevices> nvml_devices_;
   bool nvml_tried_ = false, at_exit_ = false;
+  std::minstd_rand random_;
+  std::int64_t spent_ns_ = 0, spent_until_ns_ = 0;  // of the thread's CPU time
   std::map<int, std::unique_ptr<Device>> devices_;
 };
 

@@ -2,6 +2,8 @@
 #include "injector/counters/counter_sets.h"
 
 #include <algorithm>
+#include <array>
+#include <iterator>
 
 namespace traceinject {
 namespace {
@@ -12,10 +14,38 @@ namespace {
 #define L2_HIT "LTS.TriageCompute.lts__average_t_sector_hit_rate_realtime.pct"
 #define PCI(name) SHARE("PCI.TriageCompute." name)
 
+// One array of several.
+template <std::size_t... N>
+constexpr auto Join(const CounterMetric (&... parts)[N]) {
+  std::array<CounterMetric, (N + ...)> all{};
+  std::size_t next = 0;
+  const auto add = [&](const auto& part) {
+    for (const CounterMetric& metric : part) all[next++] = metric;
+  };
+  (add(parts), ...);
+  return all;
+}
+
+template <std::size_t kLast, typename Metrics>
+constexpr std::span<const CounterMetric> WithoutLast(const Metrics& metrics) {
+  return std::span<const CounterMetric>(metrics).first(std::size(metrics) - kLast);
+}
+
+// Not every machine has these for us, and of some CUPTI says so late: so sets are tried without
+// them, too.
+constexpr CounterMetric kPcie[] = {
+    {CounterId::kPcieRead, PCI("pcie__read_bytes")},
+    {CounterId::kPcieWrite, PCI("pcie__write_bytes")},
+};
+constexpr CounterMetric kNvlink[] = {
+    {CounterId::kNvlinkReceive, SHARE("nvlrx__bytes")},
+    {CounterId::kNvlinkTransmit, SHARE("nvltx__bytes")},
+};
+
 // GH100: H100, H200, GH200. "basic" is what an H200 was seen to take. Not of them is
 // tpc__warps_active_realtime: on an H100 it read twice the share of warps up to half of them, as
 // Nsight Compute has it, and less and less with more: 71.7 % at 60.7, 23.0 at 86.3, 7.1 at 94.0.
-constexpr CounterMetric kHopperFull[] = {
+constexpr CounterMetric kHopperCompute[] = {
     {CounterId::kSmActive, TPC("sm__cycles_active")},
     {CounterId::kSmClock, SM_CLOCK},
     {CounterId::kTensorActive, TPC("sm__pipe_tensor_cycles_active_realtime")},
@@ -26,12 +56,9 @@ constexpr CounterMetric kHopperFull[] = {
     {CounterId::kDramRead, SHARE("dram__read_throughput")},
     {CounterId::kDramWrite, SHARE("dram__write_throughput")},
     {CounterId::kL2Hit, L2_HIT},
-    {CounterId::kPcieRead, PCI("pcie__read_bytes")},
-    {CounterId::kPcieWrite, PCI("pcie__write_bytes")},
-    {CounterId::kNvlinkReceive, SHARE("nvlrx__bytes")},
-    {CounterId::kNvlinkTransmit, SHARE("nvltx__bytes")},
 };
-constexpr auto kHopperCompute = std::span(kHopperFull).first<10>();
+constexpr auto kHopperFull = Join(kHopperCompute, kPcie, kNvlink);
+constexpr auto kHopperNvlink = Join(kHopperCompute, kNvlink);
 constexpr CounterMetric kHopperPipes[] = {
     {CounterId::kSmActive, TPC("sm__cycles_active")},
     {CounterId::kSmClock, SM_CLOCK},
@@ -50,7 +77,7 @@ constexpr CounterMetric kHopperBasic[] = {
 };
 
 // GB100, GB102: B200, GB200. GB110, B300, has no FP64 pipe to be sampled.
-constexpr CounterMetric kBlackwellFull[] = {
+constexpr CounterMetric kBlackwellCompute[] = {
     {CounterId::kSmActive, TPC("sm__cycles_active")},
     {CounterId::kSmClock, SM_CLOCK},
     {CounterId::kWarpsActive, TPC("tpc__warps_active_shader_cs_realtime")},
@@ -61,12 +88,9 @@ constexpr CounterMetric kBlackwellFull[] = {
     {CounterId::kDramRead, SHARE("dram__read_throughput")},
     {CounterId::kDramWrite, SHARE("dram__write_throughput")},
     {CounterId::kL2Hit, L2_HIT},
-    {CounterId::kPcieRead, PCI("pcie__read_bytes")},
-    {CounterId::kPcieWrite, PCI("pcie__write_bytes")},
-    {CounterId::kNvlinkReceive, SHARE("nvlrx__bytes")},
-    {CounterId::kNvlinkTransmit, SHARE("nvltx__bytes")},
 };
-constexpr auto kBlackwellCompute = std::span(kBlackwellFull).first<10>();
+constexpr auto kBlackwellFull = Join(kBlackwellCompute, kPcie, kNvlink);
+constexpr auto kBlackwellNvlink = Join(kBlackwellCompute, kNvlink);
 constexpr CounterMetric kBlackwellBasic[] = {
     {CounterId::kSmActive, TPC("sm__cycles_active")},
     {CounterId::kSmClock, SM_CLOCK},
@@ -132,13 +156,18 @@ constexpr std::string_view kGraphics =
 
 constexpr Row kRows[] = {
     {"GH100", {"full", kHopperFull}},
+    {"GH100", {"full", WithoutLast<std::size(kNvlink)>(kHopperFull)}},
+    {"GH100", {"full", kHopperNvlink}},
     {"GH100", {"compute", kHopperCompute}},
     {"GH100", {"pipes", kHopperPipes}},
     {"GH100", {"basic", kHopperBasic}},
     {kBlackwell, {"full", kBlackwellFull}},
+    {kBlackwell, {"full", WithoutLast<std::size(kNvlink)>(kBlackwellFull)}},
+    {kBlackwell, {"full", kBlackwellNvlink}},
     {kBlackwell, {"compute", kBlackwellCompute}},
     {kBlackwell, {"basic", kBlackwellBasic}},
     {"GA100", {"full", kAmpereFull}},
+    {"GA100", {"full", WithoutLast<std::size(kNvlink)>(kAmpereFull)}},
     {"GA100", {"compute", kAmpereCompute}},
     {"GA100", {"basic", kGraphicsBasic}},
     {kGraphics, {"full", kGraphicsFull}},

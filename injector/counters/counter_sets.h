@@ -4,6 +4,7 @@
 // (counter_sets_test.cc); whether the hardware takes it, a trial tells (set_trial.h).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -20,7 +21,7 @@ struct CounterMetric {
 };
 
 struct CounterSet {
-  std::string_view name;  // of kCounterSetNames
+  std::string_view name;  // of kCounterSetNames; several of one chip may share it
   std::span<const CounterMetric> metrics;
 };
 

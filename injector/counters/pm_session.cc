@@ -11,8 +11,9 @@ namespace {
 // What the GPU may be ahead of us: NVIDIA's example has 512 MiB for 10,000 samples, we decode some
 // hundreds at a time.
 constexpr std::size_t kBufferBytes = 64 << 20;
-// That one look at the buffer takes.
-constexpr std::uint32_t kSamplesAtOnce = 512;
+// That one reading of the buffer takes. The image has some 50 KiB for each, and all of them are
+// written whenever it is made empty.
+constexpr std::uint32_t kSamplesAtOnce = 256;
 // Of the system clock, nearly enough: samples tell their times.
 constexpr std::int64_t kCyclesPerUs = 1'400;
 
@@ -87,7 +88,7 @@ bool PmSession::OpenOnce(int device, const std::string& chip, std::int64_t inter
     enable.device = static_cast<std::size_t>(device);
     if (Done("cuptiPmSamplingEnable", library_.Enable(&enable), failure)) {
       sampling_ = enable.sampling;
-      if (SetInterval(chip, interval_ns, failure) && ResetImage(failure)) return true;
+      if (SetInterval(chip, interval_ns, failure) && CleanImage(failure)) return true;
     }
   }
   Close();
@@ -155,16 +156,20 @@ bool PmSession::SetInterval(const std::string& chip, std::int64_t interval_ns, P
   if (!Done("cuptiPmSamplingGetCounterDataSize", library_.GetCounterDataSize(&size), failure))
     return false;
   image_.assign(size.bytes, 0);
+  is_clean_ = false;
   return true;
 }
 
-bool PmSession::ResetImage(PmFailure* failure) {
+// As late as can be: whoever stops sampling may never decode again.
+bool PmSession::CleanImage(PmFailure* failure) {
+  if (is_clean_) return true;
   auto reset = pm::Make<pm::ImageInitialize>();
   reset.sampling = sampling_;
   reset.bytes = image_.size();
   reset.image = image_.data();
-  return Done("cuptiPmSamplingCounterDataImageInitialize", library_.ImageInitialize(&reset),
-              failure);
+  is_clean_ =
+      Done("cuptiPmSamplingCounterDataImageInitialize", library_.ImageInitialize(&reset), failure);
+  return is_clean_;
 }
 
 bool PmSession::Start(PmFailure* failure) {
@@ -187,6 +192,7 @@ bool PmSession::TakeImage(PmSamples* samples, PmFailure* failure) {
   info.bytes = image_.size();
   if (!Done("cuptiPmSamplingGetCounterDataInfo", library_.GetCounterDataInfo(&info), failure))
     return false;
+  is_clean_ = info.populated == 0;
   std::vector<double> values(metrics_.size());
   for (std::size_t i = 0; i < info.completed; ++i) {
     auto time = pm::Make<pm::GetSampleInfo>();
@@ -218,6 +224,7 @@ bool PmSession::Decode(PmSamples* samples, PmFailure* failure) {
   // What is there, and not what comes meanwhile for ever.
   constexpr int kLongest = 64;
   for (int round = 0; round < kLongest; ++round) {
+    if (!CleanImage(failure)) return false;
     auto decode = pm::Make<pm::DecodeData>();
     decode.sampling = sampling_;
     decode.image = image_.data();
@@ -228,7 +235,7 @@ bool PmSession::Decode(PmSamples* samples, PmFailure* failure) {
     samples->overflow |= decode.overflow != 0 || result == pm::kOutOfMemory;
     if (result != pm::kOutOfMemory && !Done("cuptiPmSamplingDecodeData", result, failure))
       return false;
-    if (!TakeImage(samples, failure) || !ResetImage(failure)) return false;
+    if (!TakeImage(samples, failure)) return false;
     if (decode.stopped != pm::kStoppedImageFull) break;
   }
   return true;

@@ -65,14 +65,14 @@ class PmSession {
   bool OpenOnce(int device, const std::string& chip, std::int64_t interval_ns, PmFailure* failure);
   bool Configure(int device, const std::string& chip, PmFailure* failure);
   bool SetInterval(const std::string& chip, std::int64_t interval_ns, PmFailure* failure);
-  bool ResetImage(PmFailure* failure);
+  bool CleanImage(PmFailure* failure);
   bool TakeImage(PmSamples* samples, PmFailure* failure);
 
   const PmLibrary& library_;
   std::vector<const char*> metrics_;
   pm::Host* host_ = nullptr;
   pm::Sampling* sampling_ = nullptr;
-  bool started_ = false;
+  bool started_ = false, is_clean_ = false;  // the latter: of image_
   std::vector<std::uint8_t> availability_, config_, image_;
 };
 

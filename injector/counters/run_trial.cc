@@ -75,7 +75,7 @@ void Try(const TrialOf& trial) {
   if (!StartCuda()) return Say("untried CUDA does not start in another process\n");
   const std::vector<CounterSet> sets = CounterSetsOf(trial.chip);
   const auto set = std::find_if(sets.begin(), sets.end(),
-                                [&](const CounterSet& one) { return one.name == trial.set; });
+                                [&](const CounterSet& one) { return HashOf(one) == trial.set; });
   if (set == sets.end()) return Say("untried no such set\n");
   PmSession session(*library);
   PmFailure failure;

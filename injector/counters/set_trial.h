@@ -30,7 +30,8 @@ namespace traceinject {
 struct TrialOf {
   std::string cupti;   // path of libcupti
   std::string device;  // UUID
-  std::string chip, set;
+  std::string chip;
+  std::uint64_t set = 0;  // HashOf() it
   std::int64_t interval_ns = 0;
 };
 

@@ -15,16 +15,18 @@ using Outcome = TrialResult::Outcome;
 int Exited(int code) { return code << 8; }
 
 TEST(SetTrialTest, ArgumentsComeBack) {
-  const auto trial =
-      FromArguments(ToArguments({"/lib/libcupti.so.13", "GPU-1", "GH100", "full", 1000}));
+  const auto trial = FromArguments(
+      ToArguments({"/lib/libcupti.so.13", "GPU-1", "GH100", 0xfedcba9876543210, 1000}));
   ASSERT_TRUE(trial);
   EXPECT_EQ(trial->cupti, "/lib/libcupti.so.13");
   EXPECT_EQ(trial->chip, "GH100");
-  EXPECT_EQ(trial->set, "full");
+  EXPECT_EQ(trial->set, 0xfedcba9876543210);
   EXPECT_EQ(trial->interval_ns, 1000);
   EXPECT_FALSE(FromArguments({}));
   EXPECT_FALSE(FromArguments({"try-counters", "a", "b", "c"}));
-  EXPECT_FALSE(FromArguments({"try-counters", "a", "b", "c", "-1"}));
+  EXPECT_FALSE(FromArguments({"try-counters", "a", "b", "1", "-1"}));
+  EXPECT_FALSE(FromArguments({"try-counters", "a", "b", "full", "1"}));
+  EXPECT_TRUE(FromArguments({"try-counters", "a", "b", "1", "1"}));
   EXPECT_FALSE(FromArguments({"something", "a", "b", "c", "1"}));
 }
 

@@ -193,10 +193,10 @@ constexpr OptionRow kOptions[] = {
     // profiler has them. And sampling them has not run beside all that is recorded on hardware yet.
     {{"TRACEINJECT_COUNTERS", "0",
       "sample the GPU's hardware counters (use of SMs, tensor cores, memory and links): auto: "
-      "where "
-      "that is possible; 1: the same, and say loudly where it is not; or a "
+      "where that is possible, in bursts for which half a percent of a core is enough; 1: all the "
+      "time, at about 12 % of a core, and say loudly where it is not possible; or a "
       "set: " TRACEINJECT_COUNTER_SET_NAMES
-      ". By CUPTI's PM sampling, which needs CUDA 12.6, permission for "
+      ", as 1. By CUPTI's PM sampling, which needs CUDA 12.6, permission for "
       "performance counters, and the counters to itself: no other profiler has them meanwhile; on "
       "Hopper and later otherwise by NVML, every 100 ms. One process samples a GPU for all"},
      "0, auto, 1 or one of " TRACEINJECT_COUNTER_SET_NAMES,

@@ -562,6 +562,8 @@ std::string Writer::HealthDetail(Health id) const {
     case Health::kCounterFailed:
     case Health::kCounterUnavailable:
       return counter_sampler_ == nullptr ? std::string() : counter_sampler_->reasons();
+    case Health::kCounterTrialsFailed:
+      return counter_sampler_ == nullptr ? std::string() : counter_sampler_->failed_trials();
     case Health::kStackFailed:
       return stack_sampler_ == nullptr ? std::string() : stack_sampler_->failure();
     case Health::kPythonInstalled:

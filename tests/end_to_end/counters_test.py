@@ -128,6 +128,30 @@ class Counters(harness.TestCase):
         self.assertGreater(recording.count("counter_sample", "cpu_us"), 0)
         self.assertEqual(recording.rows("SELECT chip, period_ns FROM counter_set"), [("GH100", 1_000_000)])
 
+    def assert_bursts(self, recording, bursts):
+        """So many, each of which tells when it was begun, and none of their rests is a gap."""
+        rows = recording.rows("SELECT start, lead FROM counter_sample ORDER BY rowid")
+        self.assertEqual(sum(lead is not None for _, lead in rows), bursts)
+        samples = self.samples(recording)
+        rests = [after.gpu_start - before.gpu_start for before, after in zip(samples, samples[1:]) if after.gpu_start - before.gpu_start > 1_500_000]
+        self.assertEqual(len(rests), bursts - 1)
+        self.assertEqual(recording.count("counter_sample", "gaps"), 0)
+        text = self.play(command=[ANALYZE, "run.db", "--full"], preload=False, env=self.base).stdout
+        self.assertIn("(PM sampling), none missing", re.sub(r"\s+", " ", text))
+
+    def test_auto_samples_in_bursts(self):
+        recording, truth = self.record(*WORK, "--steps", "100", env={"TRACEINJECT_COUNTERS": "auto", "FAKE_PM_COST_US": "15"})
+        bursts = recording.count("counter_sample", "bursts")
+        self.assertGreaterEqual(bursts, 2)
+        self.assert_bursts(recording, bursts)
+        self.assert_true(self.samples(recording), truth, FULL)
+
+    def test_a_burst_that_cost_much_is_the_only_one(self):
+        recording, _ = self.record(env={"TRACEINJECT_COUNTERS": "auto", "FAKE_PM_COST_US": "500"})
+        self.assertEqual(recording.count("counter_sample", "bursts"), 1)
+        self.assert_bursts(recording, 1)
+        self.assertLess(len(self.samples(recording)), 1000)
+
     def test_bounds_of_the_clock_hold(self):
         """What is added to recorded times is at least -lead, and at most lag."""
         for drift in ("0", "200"):
@@ -202,20 +226,28 @@ class Counters(harness.TestCase):
         self.assertEqual(self.open().count("counter_sample", "trials"), 0)
 
     def test_a_set_that_crashes_is_never_used_in_the_program(self):
-        recording, truth = self.record(env={"FAKE_PM_CRASH": "nvlrx"})
-        self.assertEqual(self.counters(recording), [("pm_sampling", "compute", FULL[:10])])
-        self.assert_true(self.samples(recording), truth, FULL[:10])
-        self.assertEqual((recording.count("counter_sample", "trials"), recording.count("counter_sample", "trials_failed")), (2, 1))
-        self.again(recording)
-        # It is remembered, too.
-        recording, _ = self.record(env={"FAKE_PM_CRASH": "nvlrx"})
-        self.assertEqual(recording.count("counter_sample", "trials"), 0)
-        self.assertEqual(self.counters(recording)[0][1], "compute")
-        self.assertEqual(recording.count("counter_sample", "failed"), 0)
+        """What is wrong with some counters costs only them."""
+        for part, counters, failed in (("nvlrx", FULL[:12], 1), ("pcie", FULL[:10] + FULL[12:], 2)):
+            env = {"FAKE_PM_CRASH": part, "XDG_CACHE_HOME": str(self.folder / f"{part}.cache")}
+            recording, truth = self.record(env=env)
+            self.assertEqual(self.counters(recording), [("pm_sampling", "full", counters)])
+            self.assert_true(self.samples(recording), truth, counters)
+            self.assertEqual(recording.count("counter_sample", "trials"), failed + 1)
+            value, detail = recording.health()[("counter_sample", "trials_failed")]
+            self.assertEqual(value, failed)
+            self.assertEqual(detail.count(": signal 11"), failed, detail)
+            self.assertTrue(detail.startswith(f"full ({', '.join(FULL)}): signal 11"), detail)
+            self.again(recording)
+            # It is remembered, too.
+            recording, _ = self.record(env=env)
+            self.assertEqual(recording.count("counter_sample", "trials"), 0)
+            self.assertEqual(self.counters(recording), [("pm_sampling", "full", counters)])
+            self.assertEqual(recording.count("counter_sample", "failed"), 0)
+            self.again(recording)
 
     def test_where_every_set_crashes_nvml_is_asked(self):
         recording, _ = self.record(env={"FAKE_PM_CRASH": "sm__"}, refused=True)
-        self.assertEqual(recording.count("counter_sample", "trials_failed"), 4)
+        self.assertEqual(recording.count("counter_sample", "trials_failed"), 6)
         self.assertEqual(self.starts(), [])
         self.assertIn("no set of counters for this chip passed its trial (GH100); NVML's metrics are recorded instead",
                       self.reason(recording))
@@ -313,7 +345,7 @@ class Counters(harness.TestCase):
                 self.again(recording)
 
     def test_a_buffer_that_ran_over_is_a_gap(self):
-        recording, truth = self.record(env={"FAKE_PM_OVERFLOW": "5"})
+        recording, truth = self.record(env={"FAKE_PM_OVERFLOW": "2"})
         samples = self.samples(recording)
         self.assert_true(samples, truth, FULL)
         self.assertGreaterEqual(recording.count("counter_sample", "gaps"), 1)
@@ -438,10 +470,10 @@ class Counters(harness.TestCase):
                                    str(harness.FAKE_GPU / "cuda13" / "fake_train"), *WORK, "--steps", "120"], preload=False,
                           env={**self.base, "FAKE_PM_CRASH": "nvlrx"})
         self.assertEqual((ended.code, ended.stderr), (0, ""), ended.stdout)
-        self.assertIn("NOTE  counters set full: GPU 0: no set of counters for this chip passed its trial (GH100)", ended.stdout)
-        for name, count in (("compute", 10), ("pipes", 8), ("basic", 4)):
+        for name, count in (("full", 12), ("compute", 10), ("pipes", 8), ("basic", 4)):
             self.assertIn(f"NOTE  counters set {name}: taken ({count} counters, GH100-580.65.06-130001)", ended.stdout)
-        self.assertRegex(ended.stdout, r"PASS  counters samples: pm_sampling, set compute: \d+ of \d+ in")
+        self.assertRegex(ended.stdout, r"PASS  counters samples: pm_sampling, set full: \d+ of \d+ in")
+        self.assertRegex(ended.stdout, r"PASS  counters bursts: \d+ with \d+ samples of 1000 us")
         self.assertRegex(ended.stdout, r"NOTE  counters cost of program: [+-]")
 
     def test_the_library_as_a_program_says_what_it_is(self):

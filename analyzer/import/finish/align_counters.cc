@@ -69,7 +69,6 @@ class Aligner {
     FindGpuTimes();
     FindBounds();
     if (!AlignByLoad() && !AlignByEdges(KernelEdges(), SampleEdges())) AlignByBounds();
-    samples_.runs.clear();
   }
 
  private:
@@ -383,11 +382,24 @@ void SortSamples(CounterSamples& samples) {
   ApplyOrder(order, samples.start, samples.end);
 }
 
-void FindGaps(const Rank& rank, CounterSamples& samples) {
+// Where sampling was begun, once more or for the first time; ascending.
+std::vector<TimeNs> Beginnings(const CounterSamples& samples) {
+  std::vector<TimeNs> times;
+  for (const CounterRun& run : samples.runs) {
+    if (run.lead) times.push_back(samples.start[run.first]);
+  }
+  std::sort(times.begin(), times.end());
+  return times;
+}
+
+void FindGaps(const Rank& rank, const std::vector<TimeNs>& beginnings, CounterSamples& samples) {
   Intervals missing, planned;
   for (std::size_t row = 1; row < samples.size(); ++row) {
     const Interval between{samples.end[row - 1], samples.start[row]};
-    if (between.end - between.start > samples.period_ns / 2) missing.push_back(between);
+    // Sampling rested before it was begun again.
+    if (between.end - between.start > samples.period_ns / 2 &&
+        !std::binary_search(beginnings.begin(), beginnings.end(), between.end))
+      missing.push_back(between);
   }
   for (const CaptureGap& gap : rank.gaps) {
     if (gap.planned()) planned.push_back({gap.start, gap.end == kOpen ? rank.end : gap.end});
@@ -414,8 +426,10 @@ void AlignCounters(Rank& rank) {
       samples.runs.clear();
       samples.clock.uncertainty = kHostUncertaintyNs;
     }
+    const std::vector<TimeNs> beginnings = Beginnings(samples);
+    samples.runs.clear();
     SortSamples(samples);
-    FindGaps(rank, samples);
+    FindGaps(rank, beginnings, samples);
   }
 }
 

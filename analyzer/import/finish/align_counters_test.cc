@@ -6,8 +6,10 @@
 #include <cmath>
 #include <cstdlib>
 #include <random>
+#include <vector>
 
 #include "analyzer/model/intervals.h"
+#include "analyzer/model/sort_columns.h"
 #include "analyzer/model/testing/rank_builder.h"
 
 namespace traceinject {
@@ -176,6 +178,41 @@ TEST(AlignCounters, SamplesThatAreMissingAreGaps) {
   ASSERT_EQ(samples.gaps.size(), 1U);
   EXPECT_NEAR(static_cast<double>(samples.gaps[0].start), 150e6, 1e5);
   EXPECT_EQ(samples.gaps[0].end - samples.gaps[0].start, 20 * kMs);
+}
+
+TEST(AlignCounters, RestsBetweenBurstsAreNoGaps) {
+  Recording recording(200, -1'234'567);
+  CounterSamples& samples = recording.device().counters;
+  recording.Sample(50);
+  // Of each second, a quarter; of one of these, a part is missing.
+  RowOrder kept;
+  std::vector<CounterRun> runs;
+  std::vector<TimeNs> times;
+  std::size_t beginnings = 0;
+  for (const CounterRun& run : samples.runs) {
+    const TimeNs time = recording.true_start[run.first];
+    if (time % (1000 * kMs) >= 250 * kMs || time == 1100 * kMs) continue;
+    CounterRun moved = run;
+    moved.first = static_cast<std::uint32_t>(times.size());
+    moved.lead.reset();
+    if (time % (1000 * kMs) == 0) {
+      moved.lead = 3 * kMs;
+      ++beginnings;
+    }
+    runs.push_back(moved);
+    kept.Append({run.first, 50});
+    for (std::size_t i = 0; i < 50; ++i) times.push_back(recording.true_start[run.first + i]);
+  }
+  ASSERT_GE(beginnings, 4U);
+  for (CounterColumn& column : samples.columns) ApplyOrder(kept, column.value);
+  ApplyOrder(kept, samples.start, samples.end);
+  samples.runs = runs;
+  recording.true_start = times;
+  AlignCounters(recording.builder.rank());
+  EXPECT_LT(recording.WorstError(), 100'000);
+  ASSERT_EQ(samples.gaps.size(), 1U);
+  EXPECT_NEAR(static_cast<double>(samples.gaps[0].start), 1100e6, 1e5);
+  EXPECT_EQ(samples.gaps[0].end - samples.gaps[0].start, 50 * kMs);
 }
 
 TEST(AlignCounters, WhatWasNotToBeRecordedIsNoGap) {

@@ -8,6 +8,7 @@
 //                       FAKE_CUPTI_FAIL (failing_calls.h) is for these functions, too
 //   FAKE_PM_CHIP        name of the chip, GH100
 //   FAKE_PM_PASSES      that a set takes, 1
+//   FAKE_PM_COST_US     CPU time that decoding a sample takes
 //   FAKE_PM_CRASH       a part of a metric's name: a set with it ends the process when it starts
 //   FAKE_PM_HANG        name of a function that never returns
 //   FAKE_PM_OFFSET_NS, FAKE_PM_DRIFT_PPM   of the GPU's clock against CLOCK_REALTIME
@@ -288,6 +289,17 @@ EXPORT pm::Result cuptiPmSamplingStop(pm::OfSampling* params) {
   return pm::kSuccess;
 }
 
+// Spends the thread's CPU time.
+static void Burn(std::int64_t us) {
+  const auto now_ns = [] {
+    timespec now{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return now.tv_sec * 1'000'000'000LL + now.tv_nsec;
+  };
+  const std::int64_t until_ns = now_ns() + us * 1000;
+  while (us > 0 && now_ns() < until_ns) continue;
+}
+
 EXPORT pm::Result cuptiPmSamplingDecodeData(pm::DecodeData* params) {
   ENTER(params, overflow);
   std::lock_guard lock(mutex);
@@ -310,6 +322,7 @@ EXPORT pm::Result cuptiPmSamplingDecodeData(pm::DecodeData* params) {
         std::exchange(sampler->is_first, false) ? sampler->set_up_ns : sampler->next_ns;
     image->samples[image->count++] = {GpuTime(begin), GpuTime(end),
                                       fake::UseOf(sampler->device, begin, end)};
+    Burn(fake::SettingNumber("FAKE_PM_COST_US", 0));
   }
   return pm::kSuccess;
 }

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Hardware counters (TRACEINJECT_COUNTERS) on one GPU: which sets of counters the chip takes; what sampling costs a program of matrix
-# products, of memory traffic, and of rest, by processes with counters and without that take turns; samples expected and got, gaps; and
-# the tensor cores' activity in the products against FLOPs, time and peak. About four minutes. Needs permission for performance counters
-# (root, or NVreg_RestrictProfilingToAdminUsers=0), and no other profiler on the GPU; without, it prints the reason.
+# products, of memory traffic, and of rest, by processes with counters (auto) and without that take turns; what reading the samples of
+# auto costs, and all of them; samples expected and got, gaps; and the tensor cores' activity in the products against FLOPs, time and
+# peak. About four minutes. Needs permission for performance counters (root, or NVreg_RestrictProfilingToAdminUsers=0), and no other
+# profiler on the GPU; without, it prints the reason.
 #
 # usage: sampling.sh OUT [--pairs N] [--seconds S] [--interval-us US]    writes OUT/results.json, recordings and logs
 set -euo pipefail
