@@ -9,7 +9,9 @@
 // counts.
 //
 // Kernels that could take less time (kernel_savings.h) count as the replay says, which knows what
-// limits the run then, but never with more than they themselves would take less.
+// limits the run then, but never with more than they themselves would take less, and as much again
+// of the host's time for launches that there would not be. What launching costs beyond that is
+// launch_bound's.
 //
 // Recording lengthens every launch, and what is saved should be time of the run that nobody
 // records: in recordings of ours both replays, with and without the cause, launch faster by what
