@@ -100,6 +100,17 @@ TEST(FirstScreenTest, HoldsFiguresAgainstTargets) {
       << text;
 }
 
+TEST(FirstScreenTest, ANextCauseThatMaySaveMoreHasNoMargin) {
+  proto::Report report = SlowLoader();
+  proto::Verdict& verdict = *report.mutable_verdict();
+  ASSERT_NE(WriteText(report, {.width = 250}).find(", margin "), std::string::npos);
+  verdict.mutable_runner_up()->set_saved_ns(verdict.saved_ns() + 1'000'000);
+  verdict.set_margin(-0.02);
+  const std::string text = WriteText(report, {.width = 250});
+  EXPECT_NE(text.find(", but less surely"), std::string::npos) << text;
+  EXPECT_EQ(text.find("margin"), std::string::npos) << text;
+}
+
 TEST(FirstScreenTest, SaysHowToSeeMore) {
   const proto::Report report = SlowLoader();
   EXPECT_NE(WriteText(report, {.run = "out/"}).find("analyze out/ --full"), std::string::npos);

@@ -42,10 +42,12 @@ std::string RecordingSentence(const proto::Verdict& verdict) {
 std::string ConfidenceSentence(const proto::Verdict& verdict) {
   if (!verdict.abstained().empty()) return {};
   std::string text = fmt::format("confidence {:.2f}", verdict.confidence());
-  if (verdict.has_saved_ns() && verdict.has_runner_up())
-    text += fmt::format("; next {} with {}, margin {} of the step", TitleOn(verdict.runner_up()),
-                        FormatTime(verdict.runner_up().saved_ns()), Percent(verdict.margin()));
-  return text;
+  if (!verdict.has_saved_ns() || !verdict.has_runner_up()) return text;
+  text += fmt::format("; next {} with {}, ", TitleOn(verdict.runner_up()),
+                      FormatTime(verdict.runner_up().saved_ns()));
+  return text + (verdict.margin() < 0
+                     ? std::string("but less surely")
+                     : fmt::format("margin {} of the step", Percent(verdict.margin())));
 }
 
 std::string ReplayCheckSentence(const proto::Verdict& verdict) {

@@ -83,7 +83,8 @@ def check(library, out):
     log.unlink(missing_ok=True)
     checks = Checks(log, "convolutions")
     with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
-        runs = {name: [pool.submit(matrix_products.run, name, out, library, traced, __file__) for traced in (False, True)] for name in PROGRAMS}
+        runs = {name: [pool.submit(matrix_products.run, name, out, library, traced, __file__) for traced in (False, True)]
+                for name in PROGRAMS}
     for name, (plain_run, traced_run) in runs.items():
         try:
             (plain, _), (traced, recording) = plain_run.result(), traced_run.result()
