@@ -303,10 +303,6 @@ Decision DecideOnSteps(const Savings& savings, const Grounds& grounds) {
 
 }  // namespace
 
-double FloorOf(double step_ns) {
-  return std::max(kFloorShare * step_ns, std::min(kFloorNs, kShortStepFloorShare * step_ns));
-}
-
 Decision Decide(const Savings& savings, const Grounds& grounds) {
   Decision decision = DecideOnSteps(savings, grounds);
   if (decision.nothing_stands_out || decision.unexplained) TakeBetween(savings, grounds, decision);

@@ -13,9 +13,6 @@
 
 namespace traceinject {
 
-// kFloorShare of it, at least kFloorNs; kShortStepFloorShare where that is less.
-double FloorOf(double step_ns);
-
 // A replay that misses the recording by more predicts nothing.
 inline constexpr double kReplayErrorLimit = 0.1;
 

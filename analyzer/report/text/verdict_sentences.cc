@@ -43,6 +43,9 @@ std::string ConfidenceSentence(const proto::Verdict& verdict) {
   if (!verdict.abstained().empty()) return {};
   std::string text = fmt::format("confidence {:.2f}", verdict.confidence());
   if (!verdict.has_saved_ns() || !verdict.has_runner_up()) return text;
+  if (static_cast<double>(verdict.runner_up().saved_ns()) <
+      kShownShare * static_cast<double>(verdict.step_ns()))
+    return text + fmt::format("; nothing else saves {} of the step", Percent(kShownShare));
   text += fmt::format("; next {} with {}, ", TitleOn(verdict.runner_up()),
                       FormatTime(verdict.runner_up().saved_ns()));
   return text + (verdict.margin() < 0

@@ -34,13 +34,10 @@
 #include "analyzer/metrics/what_if/replay.h"
 #include "analyzer/metrics/what_if/replay_check.h"
 #include "analyzer/model/run.h"
+#include "analyzer/verdict/savings/floor.h"
 #include "schemas/ranks.pb.h"
 
 namespace traceinject {
-
-// A saving counts from both on; of a short step a larger share is enough. Kernels that could not
-// save the first share are not looked at further.
-inline constexpr double kFloorShare = 0.05, kFloorNs = 1e6, kShortStepFloorShare = 0.2;
 
 inline constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 
