@@ -163,7 +163,7 @@ void CapOfRanks(Decision& decision, const Grounds& grounds) {
   }
   if (decision.label == "pipeline_bubble") {
     confidence = std::min(confidence, kBubbleConfidence);
-    decision.caveats.push_back(
+    decision.caveats.emplace_back(
         "The saving from more micro-batches is derived from the schedule, not from a replay: "
         "smaller ones may use the GPU less efficiently.");
   }
@@ -205,7 +205,7 @@ void CapConfidence(Decision& decision, const Savings& savings, const Grounds& gr
   }
   if (decision.label == "comm_exposed" && grounds.one_rank) {
     confidence = std::min(confidence, kOneRankConfidence);
-    decision.caveats.push_back(
+    decision.caveats.emplace_back(
         "With one rank recorded, waiting for other ranks cannot be separated from data transfer: "
         "the cause may be a slow rank elsewhere. Record all ranks.");
   }
