@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace traceinject {
 namespace {
@@ -58,6 +59,7 @@ LeastSquares::Solution LeastSquares::Solve() const {
   solution.values_.assign(n * sides_, 0);
   solution.errors_.assign(n * sides_, std::numeric_limits<double>::infinity());
   solution.residuals_ = squares_;
+  solution.variances_.assign(sides_, std::numeric_limits<double>::infinity());
   double largest = 0;
   for (std::size_t i = 0; i < n; ++i) largest = std::max(largest, normal_[i * n + i]);
   if (!(largest > 0)) return solution;
@@ -65,7 +67,7 @@ LeastSquares::Solution LeastSquares::Solve() const {
   for (std::size_t i = 0; i < n; ++i) l[i * n + i] += kRidge * largest;
   Decompose(l, n);
 
-  std::vector<double> variance(sides_, std::numeric_limits<double>::infinity());
+  std::vector<double>& variance = solution.variances_;
   for (std::size_t side = 0; side < sides_; ++side) {
     std::vector<double> x(n);
     for (std::size_t i = 0; i < n; ++i) x[i] = right_[i * sides_ + side];
@@ -86,7 +88,17 @@ LeastSquares::Solution LeastSquares::Solve() const {
     for (std::size_t side = 0; side < sides_; ++side)
       solution.errors_[i * sides_ + side] = std::sqrt(variance[side] * std::max(unit[i], 0.0));
   }
+  solution.triangle_ = std::move(l);
   return solution;
+}
+
+double LeastSquares::Solution::error(const std::vector<double>& weights, std::size_t side) const {
+  if (triangle_.empty()) return std::numeric_limits<double>::infinity();
+  std::vector<double> x = weights;
+  Substitute(triangle_, weights.size(), x);
+  double sum = 0;
+  for (std::size_t i = 0; i < weights.size(); ++i) sum += weights[i] * x[i];
+  return std::sqrt(variances_[side] * std::max(sum, 0.0));
 }
 
 }  // namespace traceinject

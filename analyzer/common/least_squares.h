@@ -35,6 +35,9 @@ class LeastSquares {
       return errors_[unknown * sides_ + side];
     }
 
+    // The same of the sum of unknowns, each times its weight: those that can't be told apart may
+    // have a sum that is known well. O(unknowns^2).
+    double error(const std::vector<double>& weights, std::size_t side) const;
     // The sum of the squares of what the rows' values are off.
     double residual(std::size_t side) const { return residuals_[side]; }
 
@@ -42,6 +45,7 @@ class LeastSquares {
     friend class LeastSquares;
     std::size_t sides_ = 0;
     std::vector<double> values_, errors_, residuals_;
+    std::vector<double> triangle_, variances_;  // of the normal equations; of each side's values
   };
   // O(unknowns^3).
   Solution Solve() const;

@@ -43,6 +43,9 @@ TEST(LeastSquaresTest, WhatAlwaysStandsTogetherHasALargeError) {
   const LeastSquares::Solution solution = squares.Solve();
   EXPECT_GT(solution.error(0, 0), 1);
   EXPECT_GT(solution.error(1, 0), 1);
+  EXPECT_NEAR(solution.value(0, 0) + solution.value(1, 0), 1, 0.02);
+  EXPECT_LT(solution.error({1, 1, 0}, 0), 0.01) << "their sum is known";
+  EXPECT_NEAR(solution.error({0, 0, 1}, 0), solution.error(2, 0), 1e-9);
   EXPECT_NEAR(solution.value(2, 0), 0.3, 0.02);
   EXPECT_LT(solution.error(2, 0), 0.01);
 }

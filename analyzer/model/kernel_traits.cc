@@ -156,11 +156,23 @@ std::optional<int> ArchitectureOf(std::string_view name) {
   return std::nullopt;
 }
 
+// Of shapes such as 16x8x16, or of libraries that have them only.
+constexpr std::string_view kOfWarps = "16816|1688|s884|h884|i8816|i16832|flash_fwd_|flash_bwd_";
+constexpr std::string_view kOfWarpGroups = "wgmma|warpgroup|gmma";
+
+bool MultipliesByWarps(std::string_view name, const std::optional<int>& architecture) {
+  if (architecture) return *architecture < 90;
+  return !MatchesAny(name, kOfWarpGroups) && MatchesAny(name, kOfWarps);
+}
+
 }  // namespace
 
 KernelTraits TraitsOf(std::string_view demangled_name, KernelClass kernel_class) {
   const std::string_view name = WithoutParameters(demangled_name);
-  return {DtypeOf(name), TensorCores(name, kernel_class), ArchitectureOf(name)};
+  KernelTraits traits{DtypeOf(name), TensorCores(name, kernel_class), ArchitectureOf(name)};
+  traits.warp_products =
+      traits.tensor_cores.value_or(false) && MultipliesByWarps(name, traits.architecture);
+  return traits;
 }
 
 bool IsHelperKernel(std::string_view demangled_name) {

@@ -17,6 +17,9 @@ struct KernelTraits {
   std::optional<bool> tensor_cores;  // empty: not reported
   // Ten times the compute capability: 75, 80, 90, 100, ...; empty: not reported.
   std::optional<int> architecture;
+  // Multiplies matrices by the instructions of one warp (mma.sync), as GPUs before Hopper do it.
+  // From Hopper on those of a warp group (wgmma) are faster.
+  bool warp_products = false;
 };
 
 // Of a demangled name. O(length of the name x rules): once for each distinct name.

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "analyzer/common/units.h"
 #include "analyzer/verdict/targets.h"
@@ -84,6 +85,16 @@ double Stability(const CauseSaving& best, const Savings& savings) {
   return samples == 0 ? 0 : static_cast<double>(first) / static_cast<double>(samples);
 }
 
+// How likely the first saves more than the second, which is estimated to save more but less surely:
+// by their intervals, which know of more than how steps scatter.
+double ChanceOfMore(const CauseSaving& first, const CauseSaving& second) {
+  constexpr double kSigmas = 1.96;  // to the end of a 95 % interval
+  const double sigma =
+      std::hypot(first.high_ns - first.saved_ns, second.saved_ns - second.low_ns) / kSigmas;
+  if (sigma <= 0) return 0;
+  return std::erfc((second.saved_ns - first.saved_ns) / (sigma * std::sqrt(2))) / 2;
+}
+
 void Abstain(Decision& decision, std::string reason) {
   decision.label = "inconclusive";
   decision.cause = nullptr;
@@ -152,7 +163,7 @@ void CapOfRanks(Decision& decision, const Grounds& grounds) {
   }
   if (decision.label == "pipeline_bubble") {
     confidence = std::min(confidence, kBubbleConfidence);
-    decision.caveats.push_back(
+    decision.caveats.emplace_back(
         "The saving from more micro-batches is derived from the schedule, not from a replay: "
         "smaller ones may use the GPU less efficiently.");
   }
@@ -186,13 +197,15 @@ void CapConfidence(Decision& decision, const Savings& savings, const Grounds& gr
   }
   if (decision.cause != nullptr && decision.runner_up != nullptr && decision.margin < kThinMargin) {
     confidence = std::min(confidence, kThinConfidence);
-    decision.caveats.push_back(
-        fmt::format("{} would save nearly as much: the order of the two is uncertain.",
-                    TitleOn(decision.runner_up->label, decision.runner_up->place)));
+    decision.caveats.push_back(fmt::format(
+        "{} {}: the order of the two is uncertain.",
+        TitleOn(decision.runner_up->label, decision.runner_up->place),
+        decision.margin < 0 ? "may save more, but less surely by the scatter of the steps"
+                            : "would save nearly as much"));
   }
   if (decision.label == "comm_exposed" && grounds.one_rank) {
     confidence = std::min(confidence, kOneRankConfidence);
-    decision.caveats.push_back(
+    decision.caveats.emplace_back(
         "With one rank recorded, waiting for other ranks cannot be separated from data transfer: "
         "the cause may be a slow rank elsewhere. Record all ranks.");
   }
@@ -282,16 +295,13 @@ Decision DecideOnSteps(const Savings& savings, const Grounds& grounds) {
   }
   decision.cause = best;
   decision.label = best->label;
-  decision.confidence = Stability(*best, savings);
+  decision.confidence =
+      decision.margin < 0 ? ChanceOfMore(*best, *decision.runner_up) : Stability(*best, savings);
   CapConfidence(decision, savings, grounds);
   return decision;
 }
 
 }  // namespace
-
-double FloorOf(double step_ns) {
-  return std::max(kFloorShare * step_ns, std::min(kFloorNs, kShortStepFloorShare * step_ns));
-}
 
 Decision Decide(const Savings& savings, const Grounds& grounds) {
   Decision decision = DecideOnSteps(savings, grounds);

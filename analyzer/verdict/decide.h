@@ -13,9 +13,6 @@
 
 namespace traceinject {
 
-// kFloorShare of it, at least kFloorNs; kShortStepFloorShare where that is less.
-double FloorOf(double step_ns);
-
 // A replay that misses the recording by more predicts nothing.
 inline constexpr double kReplayErrorLimit = 0.1;
 
@@ -58,14 +55,15 @@ struct Decision {
 // The cause with the largest lower bound above the floor. Without one: compute_bound if the device
 // is busy, else inconclusive. Inconclusive too if the recording cannot carry a label, or if nothing
 // recorded explains the largest part, unless the launching threads computed all the time:
-// launch_bound. Confidence: how often the label comes first in the bootstrap,
-// less for a replay that does not give the recording back, or one half of the steps from the other
-// (none left at kReplayErrorLimit; of the job where the cause is between ranks), at most 0.5 for
-// one that cannot explain a tenth of the step, less for records that are missing, clocks of ranks
-// that could not be aligned, a bubble that no replay told (at most 0.6), a margin below 2 % of the
-// step (at most 0.5), a window or one or two steps (at most 0.4), communication seen from one rank
-// (at most 0.6), and steps that nobody marked (at most theirs). Where nothing else is found in the
-// steps, what lies between them (Savings::between) is the label. The result points into `savings`.
+// launch_bound. Confidence: how often the label comes first in the bootstrap, or where another
+// cause may save more but less surely, how likely it does not, by the intervals of both; less for a
+// replay that does not give the recording back, or one half of the steps from the other (none left
+// at kReplayErrorLimit; of the job where the cause is between ranks), at most 0.5 for one that
+// cannot explain a tenth of the step, less for records that are missing, clocks of ranks that could
+// not be aligned, a bubble that no replay told (at most 0.6), a margin below 2 % of the step (at
+// most 0.5), a window or one or two steps (at most 0.4), communication seen from one rank (at most
+// 0.6), and steps that nobody marked (at most theirs). Where nothing else is found in the steps,
+// what lies between them (Savings::between) is the label. The result points into `savings`.
 Decision Decide(const Savings& savings, const Grounds& grounds);
 
 }  // namespace traceinject

@@ -559,6 +559,7 @@ class Witness {
   void Next(const Decision& decision) {
     if (decision.runner_up == nullptr || lines_.size() >= 5) return;
     const CauseSaving& next = *decision.runner_up;
+    if (next.saved_ns < kShownShare * savings_.step_ns) return;
     Say(fmt::format("next: {} would save {} ({})", TitleOn(next.label, next.place),
                     PerStep(next.saved_ns * count_), Percent(next.saved_ns / savings_.step_ns)),
         PlaceOf(next));

@@ -292,6 +292,24 @@ TEST(MemoryBoundTest, ElementwiseKernelsInARow) {
   EXPECT_EQ(ReportOn(clean).verdict().label(), "compute_bound");
 }
 
+// Fused, they would save the host as many launches: but it is these that the GPU waits for, not the
+// kernels, which are over in no time.
+TEST(MemoryBoundTest, NotWhereLaunchingThemTakesLonger) {
+  std::vector<PlannedKernel> layer(2, {kNvjet, 20'000});
+  for (int i = 0; i < 15; ++i) {
+    for (const PlannedKernel& kernel : Chain({"Mul", "Add"}, 2'000)) layer.push_back(kernel);
+  }
+  TrainingPlan plan = PlanOf(layer);
+  plan.layers = 24;
+  const proto::Verdict verdict = ReportOn(plan).verdict();
+  EXPECT_EQ(verdict.label(), "launch_bound") << verdict.abstained();
+  ASSERT_EQ(verdict.runner_up().label(), "memory_bound");
+  // Of each layer 60 us of kernels would be 13.6, and the host counts as much again.
+  const double kernels_ns = 24 * (60'000 - 13'600);
+  EXPECT_NEAR(static_cast<double>(verdict.runner_up().saved_ns()), 2 * kernels_ns,
+              0.1 * kernels_ns);
+}
+
 // An idle memory does not hold kernels up.
 TEST(MemoryBoundTest, HardwareCountersAreEvidence) {
   const std::vector<PlannedKernel> chain =

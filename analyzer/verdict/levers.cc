@@ -107,10 +107,14 @@ constexpr LeverRow kLevers[] = {
      "long-lived objects are no longer scanned in each collection", documents::kPythonGc},
     {"gc_pause", "gc.disable(), then gc.collect() every N steps",
      "collections run when chosen, at the same time on all ranks", documents::kPythonGc},
-    {"launch_bound", "torch.compile(model)", "fuses small kernels: fewer launches",
-     documents::kTuningByName},
     {"launch_bound", "CUDA graphs: torch.compile(mode=\"reduce-overhead\"), torch.cuda.graph",
-     "launches a whole step with one call", documents::kTorchCuda},
+     "launches with one call all that one graph holds: a whole step in graphs saves as much as is "
+     "told here",
+     documents::kTorchCuda},
+    {"launch_bound", "torch.compile(model)",
+     "fuses small kernels: fewer launches, which saves a part; the rest is still launched one by "
+     "one",
+     documents::kTuningByName},
     {"launch_bound", "optimizer with fused=True",
      "one kernel for many parameters instead of several for each", documents::kOptimizers,
      FusesOptimizer},

@@ -63,6 +63,15 @@ TEST(LeversTest, NoOtherProfilerWhereStacksWereRecorded) {
   EXPECT_FALSE(Suggests(builder.rank(), "Python between the launches", "launch_bound"));
 }
 
+// What the saving supposes comes first; what reaches a part of it says so.
+TEST(LeversTest, GraphsSaveWhatLaunchingCosts) {
+  const std::vector<LeverRow> levers = LeversOf("launch_bound", Rank{});
+  ASSERT_GE(levers.size(), 2U);
+  EXPECT_TRUE(levers[0].setting.starts_with("CUDA graphs"));
+  EXPECT_EQ(levers[1].setting, "torch.compile(model)");
+  EXPECT_NE(levers[1].change.find("saves a part"), std::string_view::npos);
+}
+
 TEST(LeversTest, OfTheFrameworkInTheProcess) {
   Rank rank;
   EXPECT_TRUE(Suggests(rank, "torch.compile(model)", "launch_bound"));

@@ -5,11 +5,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
 #include "analyzer/common/units.h"
 #include "analyzer/verdict/labels.h"
+#include "analyzer/verdict/savings/floor.h"
 #include "schemas/report.pb.h"
 
 namespace traceinject {
@@ -61,6 +63,14 @@ inline std::string SavedText(const proto::Verdict& verdict) {
   return text;
 }
 
+// Of a verdict that nothing but the kernels limits the run.
+inline std::string FasterKernelsText(const proto::Verdict& verdict) {
+  const auto step_ns = static_cast<double>(verdict.step_ns());
+  const auto floor_ns = static_cast<std::int64_t>(FloorOf(step_ns));
+  return fmt::format("only faster kernels would surely save {} ({}) or more", FormatTime(floor_ns),
+                     FormatShare(floor_ns, verdict.step_ns()));
+}
+
 // "without it, the mean step of 72.91 ms would take 34.63 ms: saves 37.08 ms (95 % interval 35.13
 // ms to 38.67 ms), 50.9 %"; why there is no saving.
 inline std::string SavingSentence(const proto::Verdict& verdict) {
@@ -77,7 +87,7 @@ inline std::string SavingSentence(const proto::Verdict& verdict) {
     return text;
   }
   if (!verdict.abstained().empty()) return "no verdict: " + verdict.abstained();
-  return fmt::format("only faster kernels would save 5 % or more of the {} of {}", what,
+  return fmt::format("{} of the {} of {}", FasterKernelsText(verdict), what,
                      FormatTime(verdict.step_ns()));
 }
 

@@ -116,8 +116,7 @@ std::string VerdictLine(const proto::Verdict& verdict) {
   if (verdict.label().empty()) return "verdict: none";
   std::string text = "verdict: " + TitleOn(verdict);
   if (!verdict.abstained().empty()) return text + ": " + verdict.abstained();
-  if (!verdict.has_saved_ns())
-    return text + ": only faster kernels would save 5 % of a step or more";
+  if (!verdict.has_saved_ns()) return text + ": " + FasterKernelsText(verdict);
   return text + fmt::format(": without it, a {} would take {} instead of {}",
                             verdict.steps() > 0 ? "step" : "window like this",
                             FormatTime(verdict.new_step_ns()),

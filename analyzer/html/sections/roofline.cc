@@ -18,16 +18,39 @@
 namespace traceinject {
 namespace {
 
+// A counter that tells less may tell of other kernels.
+constexpr double kLeastPeakShare = 0.02;
 constexpr std::size_t kMaxDots = 200;
 constexpr std::size_t kDotNameWidth = 60;
 // Dots that are named, those with most time, and how long a name may be.
 constexpr std::size_t kNamedDots = 6, kLabelWidth = 28;
 
+// Where a kernel stands: operations as its shapes tell, else as counters do; bytes as counters
+// tell, else the least that its shapes need.
+struct RooflinePlace {
+  double flops_per_byte = 0, tflops_per_s = 0;
+  bool measured_bytes = false;
+};
+
+// Empty: neither is known.
+std::optional<RooflinePlace> PlaceOf(const proto::Kernel& kernel) {
+  const proto::KernelWork& work = kernel.work();
+  const proto::KernelCounters& counters = kernel.counters();
+  RooflinePlace place{work.flops_per_byte(), work.tflops_per_s(), false};
+  if (place.tflops_per_s <= 0 && counters.peak_share() >= kLeastPeakShare)
+    place.tflops_per_s = counters.tflops_per_s();
+  if (place.tflops_per_s > 0 && counters.memory_gb_per_s() > 0) {
+    place.flops_per_byte = 1e3 * place.tflops_per_s / counters.memory_gb_per_s();
+    place.measured_bytes = true;
+  }
+  if (place.flops_per_byte <= 0 || place.tflops_per_s <= 0) return std::nullopt;
+  return place;
+}
+
 std::vector<const proto::Kernel*> KnownKernels(const proto::Run& run) {
   std::vector<const proto::Kernel*> known;
   for (const proto::Kernel& kernel : run.top_kernels()) {
-    const proto::KernelWork& work = kernel.work();
-    if (work.flops_per_byte() > 0 && work.tflops_per_s() > 0) known.push_back(&kernel);
+    if (PlaceOf(kernel)) known.push_back(&kernel);
   }
   return known;
 }
@@ -92,9 +115,14 @@ void DrawRoof(Chart& chart, const Scale& x, const proto::GpuPeaks& peaks, const 
 
 std::string TipOf(const proto::Kernel& kernel, const std::string& name) {
   const proto::KernelWork& work = kernel.work();
-  std::string text = fmt::format("{}: {:.1f} TFLOP/s", name, work.tflops_per_s());
-  if (work.has_peak_share()) text += fmt::format(", {} of the peak", Percent(work.peak_share()));
-  text += fmt::format("; {:.1f} FLOP/byte", work.flops_per_byte());
+  const RooflinePlace place = *PlaceOf(kernel);
+  std::string text = fmt::format("{}: {:.1f} TFLOP/s", name, place.tflops_per_s);
+  if (work.has_peak_share())
+    text += fmt::format(", {} of the peak", Percent(work.peak_share()));
+  else if (kernel.counters().has_peak_share())
+    text += fmt::format(", {} of the peak by counters", Percent(kernel.counters().peak_share()));
+  text += fmt::format("; {:.1f} FLOP/byte{}", place.flops_per_byte,
+                      place.measured_bytes ? " of measured bytes" : "");
   if (!work.bound().empty()) text += fmt::format(", {}-bound", work.bound());
   return text + fmt::format("; {} ({} of the kernel time)", FormatTime(kernel.total_ns()),
                             Percent(kernel.share()));
@@ -109,13 +137,23 @@ std::string MarkOfBound(const std::string& bound) {
 void WriteNotes(const HtmlReport& to, const std::vector<const proto::Kernel*>& known,
                 const proto::DeviceReport* device) {
   double share = 0;
-  for (const proto::Kernel* kernel : known) share += kernel->share();
+  std::size_t measured = 0;
+  for (const proto::Kernel* kernel : known) {
+    share += kernel->share();
+    measured += PlaceOf(*kernel)->measured_bytes ? 1 : 0;
+  }
   const proto::KernelTotals& totals = to.report.run().kernels();
   std::string text = fmt::format(
       "FLOPs are known for {} of {} kernel names, {} of the kernel time; dot size shows kernel "
-      "time. FLOP/byte is an upper bound: each matrix is counted as moved once.",
+      "time.",
       FormatCount(static_cast<std::int64_t>(known.size())), FormatCount(totals.distinct_names()),
       Percent(share));
+  if (measured < known.size())
+    text += fmt::format(" FLOP/byte is an upper bound{}: each matrix is counted as moved once.",
+                        measured > 0 ? " where bytes are not measured" : "");
+  if (measured > 0)
+    text += fmt::format(" Bytes of {} are as the counters of the memory tell.",
+                        Plural(static_cast<std::int64_t>(measured), "name"));
   text += device != nullptr ? fmt::format(" Roof: published rates of {}.", device->peaks().title())
                             : " No roof: the published rates of this GPU are not known.";
   if (known.size() > kMaxDots)
@@ -138,10 +176,11 @@ void WriteRoofline(const HtmlReport& to) {
       device != nullptr ? RoofsOf(device->peaks(), known) : std::vector<Roof>();
   double least_x = INFINITY, most_x = 0, least_y = INFINITY, most_y = 0;
   for (const proto::Kernel* kernel : known) {
-    least_x = std::min(least_x, kernel->work().flops_per_byte());
-    most_x = std::max(most_x, kernel->work().flops_per_byte());
-    least_y = std::min(least_y, kernel->work().tflops_per_s());
-    most_y = std::max(most_y, kernel->work().tflops_per_s());
+    const RooflinePlace place = *PlaceOf(*kernel);
+    least_x = std::min(least_x, place.flops_per_byte);
+    most_x = std::max(most_x, place.flops_per_byte);
+    least_y = std::min(least_y, place.tflops_per_s);
+    most_y = std::max(most_y, place.tflops_per_s);
   }
   const double fastest = most_y;
   for (const Roof& roof : roofs) most_y = std::max(most_y, roof.tflops);
@@ -172,7 +211,8 @@ void WriteRoofline(const HtmlReport& to) {
     for (const Roof& roof : roofs) DrawRoof(chart, scale, device->peaks(), roof);
     const auto radius = [&](std::size_t i) { return 3.5 + 14 * std::sqrt(known[i]->share()); };
     const auto place = [&](std::size_t i) {
-      return Point{known[i]->work().flops_per_byte(), known[i]->work().tflops_per_s()};
+      const RooflinePlace at = *PlaceOf(*known[i]);
+      return Point{at.flops_per_byte, at.tflops_per_s};
     };
     for (std::size_t i = 0; i < shown; ++i)
       chart.Dot(place(i), "dot " + MarkOfBound(known[i]->work().bound()),

@@ -10,6 +10,7 @@
 #include "analyzer/html/page/document.h"
 #include "analyzer/html/sections/sections.h"
 #include "analyzer/report/layout/text_notation.h"
+#include "analyzer/report/text/judged_step.h"
 #include "analyzer/report/text/verdict_sentences.h"
 #include "analyzer/verdict/verdict_text.h"
 
@@ -22,7 +23,6 @@ constexpr int kMaxSavings = 8;
 void WriteUtilization(const HtmlReport& to) {
   const proto::Verdict& verdict = to.report.verdict();
   const proto::Mfu& mfu = to.report.mfu();
-  const proto::MatrixProducts& products = to.report.run().matrix_products();
   const auto write = [&](const char* name, const std::string& what, const std::string& now,
                          bool is_new_known, const std::string& then) {
     if (is_new_known)
@@ -33,9 +33,9 @@ void WriteUtilization(const HtmlReport& to) {
   if (mfu.has_mfu_percent())
     write("MFU", "model FLOPs utilization", fmt::format("{:.2f} %", mfu.mfu_percent()),
           verdict.has_new_mfu_percent(), fmt::format("{:.2f} %", verdict.new_mfu_percent()));
-  else if (products.has_peak_share())
-    write("HFU, at least", "hardware FLOPs utilization", Percent(products.peak_share()),
-          verdict.has_new_peak_share(), Percent(verdict.new_peak_share()));
+  else if (const auto hfu = HfuOf(to.report))
+    write(hfu->name.c_str(), "hardware FLOPs utilization", hfu->value,
+          !hfu->is_measured && verdict.has_new_peak_share(), Percent(verdict.new_peak_share()));
 }
 
 void WriteTiles(const HtmlReport& to) {

@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "analyzer/import/finish/host_copies.h"
 #include "analyzer/import/finish/repair_operations.h"
 #include "analyzer/model/for_each_value.h"
 
@@ -70,6 +71,7 @@ class Finder {
 
   std::vector<Corrupt> Find() {
     ForEachValue(ops_.stream, [this](std::uint32_t row, std::uint32_t stream) {
+      if (IsHostCopy(rank_, ops_, row)) return;
       std::uint32_t& before = last_[stream];
       if (before != kNone && ops_.end[before] > ops_.start[row] + kClockToleranceNs)
         Overlap(before, row);

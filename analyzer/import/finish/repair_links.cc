@@ -5,6 +5,7 @@
 #include <limits>
 #include <vector>
 
+#include "analyzer/import/finish/host_copies.h"
 #include "analyzer/import/finish/repair_operations.h"
 #include "analyzer/model/for_each_value.h"
 
@@ -36,6 +37,7 @@ class Links {
         }
         taken[call] = true;
       }
+      if (IsHostCopy(rank_, ops_, row)) return;
       TimeNs& latest = latest_[stream];
       if (rank_.api.end[call] < latest - kClockToleranceNs) disordered_[stream] = true;
       latest = std::max(latest, called);
@@ -84,7 +86,8 @@ class Links {
     for (std::uint32_t row = 0; row < ops_.size(); ++row) {
       while (skip != known_end && *skip < row) ++skip;
       if (skip != known_end && *skip == row) continue;
-      if (ops_.stream[row] == stream && ops_.launch[row] != kNone) rows.push_back(row);
+      if (ops_.stream[row] == stream && ops_.launch[row] != kNone && !IsHostCopy(rank_, ops_, row))
+        rows.push_back(row);
     }
     const std::vector<std::uint32_t> kept = LongestInOrder(rows);
     std::vector<std::uint32_t> wrong;

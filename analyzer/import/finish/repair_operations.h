@@ -6,7 +6,8 @@
 //   * Work of one stream runs one after the other. So an operation cannot last until after the next
 //     one of its stream has ended. (It may last until after the next one has started: since Hopper
 //     a kernel may be begun early, "programmatic dependent launch". Nodes of a CUDA graph run in
-//     parallel but carry one stream; they are not looked at.)
+//     parallel but carry one stream; they are not looked at. Nor are copies within host memory, see
+//     host_copies.h.)
 //   * Work of one stream runs in the order in which it was launched. So a call that began after
 //     another one had returned cannot have launched an earlier operation. This alone finds wrong
 //     correlation ids: of two that were exchanged one is out of order, however deep the queue.

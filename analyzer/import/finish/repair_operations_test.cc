@@ -114,6 +114,27 @@ TEST_F(RepairOperationsTest, NodesOfGraphsRunInParallel) {
   EXPECT_EQ(Repair().corrupt_durations, 0);
 }
 
+// As XLA makes them, which tunes kernels: the copy's record begins with its call, before the
+// kernels that were launched ahead of it, and lasts until the call has waited for them.
+TEST_F(RepairOperationsTest, CopiesWithinHostMemoryBelongToTheirCall) {
+  rank().devices[0].cc_major = 9;
+  for (int i = 0; i < 20; ++i) {
+    const TimeNs start = kMs * i;
+    const std::uint32_t launch = builder_.AddApi(start, start + 5 * kUs, "cuLaunchKernel");
+    const std::uint32_t copy =
+        builder_.AddApi(start + 10 * kUs, start + 100 * kUs, "cuMemcpyDtoHAsync");
+    builder_.AddCopy(start + 12 * kUs, start + 99 * kUs,
+                     {.bytes = 8, .kind = 9, .src_kind = 2, .dst_kind = 1, .async = true}, copy);
+    builder_.AddKernel(start + 25 * kUs, start + 50 * kUs, "checker", launch);
+  }
+  rank().end = 20 * kMs;
+  const Trust& trust = Repair();
+  EXPECT_EQ(trust.links, 40);
+  EXPECT_EQ(trust.wrong_links, 0);
+  EXPECT_EQ(trust.overlaps, 0);
+  EXPECT_EQ(trust.corrupt_durations, 0);
+}
+
 TEST_F(RepairOperationsTest, WhatLiesOutsideIsLeftOut) {
   AddKernels(100);
   ops().start[0] = ops().end[0] = -1000 * kS;

@@ -6,8 +6,9 @@
 // Else a sample is taken for the sum over the kernels in it of the share of its time that each had
 // times what the kernel shows while it runs (kernels that run at the same time share it): linear
 // least squares over all samples, which separates kernels as far as they stand in different
-// proportions. Errors are standard errors; one above kLargestError says nothing, and the figure is
-// left out. Copies are one more kernel, without a figure; an idle GPU shows 0.
+// proportions. Launches of one name with different grids are different kernels there; what a name
+// shows is their mean by time. Errors are standard errors; one above kLargestError says nothing,
+// and the figure is left out. Copies are one more kernel, without a figure; an idle GPU shows 0.
 #pragma once
 
 #include <cstdint>
@@ -32,10 +33,15 @@ struct CounterShare {
 
 // Of all launches of one name.
 struct KernelCounters {
-  std::uint32_t name = kNone;  // Rank::strings
-  std::int64_t samples = 0;    // with some of it; where exact, those that are its own
+  std::uint32_t name = kNone;   // Rank::strings
+  std::uint32_t shape = kNone;  // Rank::shapes, one of that name
+  std::int64_t samples = 0;     // with some of it; where exact, those that are its own
   bool exact = false;
+  TimeNs ns = 0;                     // they ran in the times
   std::vector<CounterShare> values;  // by id
+  // Of the tensor cores' time at the clock of the published rate, by the clock of each sample;
+  // empty: a clock is not known.
+  std::optional<CounterShare> tensor_at_rated;
 
   std::optional<double> share(CounterId id) const;
   // "tensor", "memory", "fp32", "fp64": what is used most, if that is kLimiting or more; else
@@ -47,18 +53,22 @@ struct KernelCounters {
 inline constexpr double kLimiting = 0.6;
 
 // Of samples inside the times. O(samples + operations log operations + names^3), with at most some
-// hundred names: those with most time.
+// hundred kernels: those with most time. `rated_mhz`: clock of the published rate.
 std::vector<KernelCounters> AttributeCounters(const Rank& rank, const Device& device,
-                                              const Intervals& times);
+                                              const Intervals& times,
+                                              std::optional<double> rated_mhz = std::nullopt);
 
 struct DeviceCounters {
-  std::vector<CounterShare> means;  // over the time that has samples; without errors
-  TimeNs covered_ns = 0;            // of the times
+  std::vector<CounterShare> means;              // over the time that has samples; without errors
+  std::optional<CounterShare> tensor_at_rated;  // as in KernelCounters; its error is for the time
+                                                // without samples
+  TimeNs covered_ns = 0;                        // of the times
 
   std::optional<double> mean(CounterId id) const;
 };
 
 // O(samples).
-DeviceCounters MeanCounters(const Device& device, const Intervals& times);
+DeviceCounters MeanCounters(const Device& device, const Intervals& times,
+                            std::optional<double> rated_mhz = std::nullopt);
 
 }  // namespace traceinject

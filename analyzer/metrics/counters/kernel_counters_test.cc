@@ -8,6 +8,7 @@
 #include <map>
 #include <random>
 #include <string>
+#include <utility>
 
 #include "analyzer/model/testing/rank_builder.h"
 
@@ -27,13 +28,12 @@ class Sampled {
       counters.columns.push_back({id, {}});
   }
 
-  void Shows(const std::string& name, double sm, double tensor, double dram) {
-    shown_[name] = {sm, tensor, dram};
+  void Shows(const std::string& name, double sm, double tensor, double dram, int grid = 1) {
+    shown_[{name, grid}] = {sm, tensor, dram};
   }
-  void Run(TimeNs start, TimeNs end, const std::string& name) {
-    builder_.AddKernel(start, end, name);
+  void Run(TimeNs start, TimeNs end, const std::string& name, int grid = 1) {
+    builder_.AddKernel(start, end, name, kNone, 0, grid);
   }
-
   // From 0 on. `noise`: standard deviation of a value.
   void Sample(TimeNs until, double noise = 0) {
     std::normal_distribution<double> off(0, noise);
@@ -43,7 +43,7 @@ class Sampled {
       for (std::size_t op = 0; op < ops.size(); ++op) {
         const TimeNs inside = std::min(ops.end[op], at + kPeriod) - std::max(ops.start[op], at);
         if (inside <= 0) continue;
-        const auto& shown = shown_.at(NameOf(op));
+        const auto& shown = shown_.at(LaunchOf(op));
         for (std::size_t i = 0; i < 3; ++i)
           values[i] += shown[i] * static_cast<double>(inside) / kPeriod;
       }
@@ -68,13 +68,14 @@ class Sampled {
   const Device& device() { return builder_.rank().devices[0]; }
 
  private:
-  std::string NameOf(std::size_t op) {
+  std::pair<std::string, int> LaunchOf(std::size_t op) {
     const Rank& rank = builder_.rank();
-    return std::string(rank.string(rank.shapes[rank.devices[0].ops.detail[op]].name));
+    const KernelShape& shape = rank.shapes[rank.devices[0].ops.detail[op]];
+    return {std::string(rank.string(shape.name)), shape.grid[0]};
   }
 
   RankBuilder builder_;
-  std::map<std::string, std::array<double, 3>> shown_;
+  std::map<std::pair<std::string, int>, std::array<double, 3>> shown_;  // by name and grid
   std::mt19937 random_{17};
 };
 
@@ -130,6 +131,36 @@ TEST(KernelCountersTest, ShortKernelsAreTakenApart) {
   EXPECT_NEAR(*found.at("small").share(CounterId::kSmActive), 0.2, 0.03);
   EXPECT_EQ(found.at("norm").limiter(), "memory");
   EXPECT_EQ(found.at("small").limiter(), "launch");
+}
+
+// A large product and a small one by the same kernel: each with another neighbor, so that their
+// mean would be taken for what the neighbors show.
+TEST(KernelCountersTest, LaunchesOfAnotherGridAreNotAlike) {
+  Sampled sampled;
+  sampled.Shows("gemm", 0.9, 0.9, 0.1, 1000);
+  sampled.Shows("gemm", 0.3, 0.1, 0.1, 16);
+  sampled.Shows("norm", 0.9, 0, 0.8);
+  sampled.Shows("copy", 0.8, 0, 0.9);
+  std::mt19937 random(3);
+  TimeNs at = 0;
+  for (int i = 0; at < 600 * kPeriod; ++i) {
+    const auto run = [&](const std::string& name, TimeNs most, int grid) {
+      const TimeNs length = most / 2 + static_cast<TimeNs>(random() % static_cast<unsigned>(most));
+      sampled.Run(at, at + length, name, grid);
+      at += length;
+    };
+    run("gemm", 300'000, 1000);
+    run("norm", 200'000, 1);
+    if (i % 2 == 0) run("gemm", 200'000, 16);
+    if (i % 2 == 0) run("copy", 300'000, 1);
+  }
+  sampled.Sample(600 * kPeriod, 0.01);
+  const auto found = sampled.Attribute({{0, 600 * kPeriod}});
+  EXPECT_NEAR(*found.at("norm").share(CounterId::kTensorActive), 0, 0.02);
+  EXPECT_NEAR(*found.at("copy").share(CounterId::kTensorActive), 0, 0.02);
+  EXPECT_NEAR(*found.at("gemm").share(CounterId::kTensorActive), 0.7, 0.02)
+      << "the mean by time: three quarters of it large ones";
+  EXPECT_LT(found.at("gemm").values[1].error, 0.02);
 }
 
 TEST(KernelCountersTest, WhatTakesNoTimeShowsNothing) {

@@ -11,6 +11,7 @@
 #include "analyzer/common/parallel.h"
 #include "analyzer/common/text.h"
 #include "analyzer/common/units.h"
+#include "analyzer/metrics/gpu/sm_rates.h"
 #include "analyzer/metrics/idle/process_label.h"
 #include "analyzer/metrics/kernels/kernel_work.h"
 #include "analyzer/metrics/kernels/step_flops.h"
@@ -87,17 +88,19 @@ void Measure(const LibraryCalls& calls, const ReportOptions& options, DeviceFigu
   found.times = options.all || found.uncertain ? Intervals() : found.steps.judged_times();
   if (found.times.empty()) found.times = {found.window.time};
   found.ranges = StartingIn(device.ops, found.times);
+  const std::optional<double> rated_mhz = RatedSmClockMhz(device, PeakDtype::kBf16);
+  KernelWorks works;
   // The longest first, so that none is left over for one processor.
   RunPasses(
       {
           [&] {
             found.kernels = {};
-            found.kernels.Add(rank, device, found.ranges,
-                              MeasureKernelWork(rank, device, calls, found.ranges));
+            works = MeasureKernelWork(rank, device, calls, found.ranges);
+            found.kernels.Add(rank, device, found.ranges, works);
           },
           [&] {
-            found.kernel_counters = AttributeCounters(rank, device, found.times);
-            found.counters = MeanCounters(device, found.times);
+            found.kernel_counters = AttributeCounters(rank, device, found.times, rated_mhz);
+            found.counters = MeanCounters(device, found.times, rated_mhz);
           },
           [&] { found.compute = DivideComputeTime(rank, device, calls, found.times); },
           [&] {
@@ -118,6 +121,11 @@ void Measure(const LibraryCalls& calls, const ReportOptions& options, DeviceFigu
       },
       options.stop);
   found.host_link = HostLinkOf(device, found.telemetry);
+  found.busy_by_rated.reset();
+  if (rated_mhz && found.telemetry && found.telemetry->busy_sm_clock_mhz)
+    found.busy_by_rated = *found.telemetry->busy_sm_clock_mhz / *rated_mhz;
+  found.measured_hfu = MeasureHfu(rank, device, found.counters, found.kernel_counters, works,
+                                  found.partition.wall_ns, found.busy_by_rated);
   found.findings = FindInKernels(rank, device, found.kernels.Finish(), found.products);
 }
 

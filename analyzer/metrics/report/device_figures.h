@@ -24,6 +24,7 @@
 #include "analyzer/metrics/kernels/kernel_findings.h"
 #include "analyzer/metrics/kernels/kernels.h"
 #include "analyzer/metrics/kernels/matrix_products.h"
+#include "analyzer/metrics/kernels/measured_hfu.h"
 #include "analyzer/metrics/kernels/step_flops.h"
 #include "analyzer/metrics/links/nccl_summary.h"
 #include "analyzer/metrics/places/code_rows.h"
@@ -53,6 +54,8 @@ struct DeviceFigures : DeviceAnalysis {
   ComputeTime compute;
   std::vector<KernelCounters> kernel_counters;  // none: no hardware counters were sampled
   DeviceCounters counters;                      // likewise
+  std::optional<MeasuredHfu> measured_hfu;      // likewise
+  std::optional<double> busy_by_rated;          // clock of the busy GPU, by that of published rates
   MatrixProducts products;
   MemoryCalls memory;
   std::vector<KernelFinding> findings;

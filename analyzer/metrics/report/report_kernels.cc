@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "analyzer/common/whole.h"
+#include "analyzer/metrics/gpu/gpu_specs.h"
+#include "analyzer/metrics/kernels/measured_hfu.h"
 #include "analyzer/metrics/report/report_writer.h"
 #include "analyzer/metrics/report/set_if.h"
 #include "analyzer/metrics/report/write_telemetry.h"
@@ -49,6 +52,34 @@ void ShapeOf(const KernelShape& shape, proto::LaunchShape& to) {
   }
   to.set_registers(shape.registers);
   to.set_shared_bytes(shape.static_shared_bytes + shape.dynamic_shared_bytes);
+}
+
+// What the memory moves, of what it could: both directions together, whichever way they were
+// sampled.
+std::optional<double> MemoryShare(const KernelCounters& counters) {
+  if (const auto both = counters.share(CounterId::kDram)) return both;
+  const auto read = counters.share(CounterId::kDramRead);
+  const auto written = counters.share(CounterId::kDramWrite);
+  if (!read || !written) return std::nullopt;
+  return *read + *written;
+}
+
+void WriteMeasuredRates(const DeviceFigures& device, const KernelCounters& counters,
+                        proto::Kernel& to) {
+  const GpuSpec* spec = FindGpuSpec(device.device->name);
+  const auto use = TensorUseOf(*device.rank, *device.device, counters, device.busy_by_rated);
+  if (use) {
+    to.mutable_counters()->set_peak_share(use->share);
+    to.mutable_counters()->set_peak_share_error(use->error);
+    const auto dtype = PeakDtypeFromName(to.dtype());
+    const auto peak = spec != nullptr && dtype ? PeakTflops(*spec, *dtype) : std::nullopt;
+    // Ordinary cores do not count.
+    if (peak && *dtype != PeakDtype::kFp32)
+      to.mutable_counters()->set_tflops_per_s(use->share * *peak);
+  }
+  const auto memory = MemoryShare(counters);
+  if (spec != nullptr && memory)
+    to.mutable_counters()->set_memory_gb_per_s(*memory * spec->memory_gb_per_s);
 }
 
 }  // namespace
@@ -98,6 +129,7 @@ void ReportWriter::CountersOf(const std::vector<const DeviceFigures*>& devices, 
                        });
       if (found == device->kernel_counters.end()) continue;
       WriteKernelCounters(*found, *kernel.mutable_counters());
+      WriteMeasuredRates(*device, *found, kernel);
       break;
     }
   }

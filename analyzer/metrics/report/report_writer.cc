@@ -449,8 +449,8 @@ void ReportWriter::Device(const DeviceFigures& found, const HostActivities& acti
   if (found.device->counters.size() > 0)
     WriteCounterSampling(found.device->counters, *to.mutable_counter_sampling());
   if (found.counters.covered_ns > 0)
-    WriteMeasuredUse(found.counters, found.partition.wall_ns,
-                     RatedByBusyClock(*found.device, found.telemetry), *to.mutable_measured_use());
+    WriteMeasuredUse(found.counters, found.partition.wall_ns, found.measured_hfu,
+                     *to.mutable_measured_use());
   if (found.rank->memory.size() > 0) MemoryOf(found.memory, *to.mutable_memory_calls());
   if (options_.memory) SamplesOfMemory(found, to);
   if (options_.device_samples) WriteDeviceSamples(found.device->samples, found.hull(), origin_, to);

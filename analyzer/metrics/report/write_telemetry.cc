@@ -91,8 +91,8 @@ void WriteCounterSampling(const CounterSamples& from, proto::CounterSampling& to
   to.set_edges(from.clock.edges);
 }
 
-void WriteMeasuredUse(const DeviceCounters& from, TimeNs times_ns, std::optional<double> clock,
-                      proto::MeasuredUse& to) {
+void WriteMeasuredUse(const DeviceCounters& from, TimeNs times_ns,
+                      const std::optional<MeasuredHfu>& hfu, proto::MeasuredUse& to) {
   for (const CounterShare& mean : from.means) {
     proto::MeasuredShare& one = *to.add_values();
     one.set_name(std::string(InfoOf(mean.id).name));
@@ -100,9 +100,12 @@ void WriteMeasuredUse(const DeviceCounters& from, TimeNs times_ns, std::optional
   }
   if (times_ns > 0)
     to.set_covered_share(static_cast<double>(from.covered_ns) / static_cast<double>(times_ns));
-  std::optional<double> tensor = from.mean(CounterId::kTensorActive);
-  if (!tensor) tensor = from.mean(CounterId::kTensorHmma);
-  if (tensor && clock) to.set_peak_share(*tensor / *clock);
+  if (!hfu) return;
+  to.set_peak_share(hfu->share);
+  to.set_peak_share_error(hfu->error);
+  to.set_counted_share(hfu->counted_share);
+  to.set_counter_share(hfu->counter_share);
+  SetIf(hfu->shapes_by_counter, [&](double v) { to.set_shapes_by_counter(v); });
 }
 
 void WriteKernelCounters(const KernelCounters& from, proto::KernelCounters& to) {

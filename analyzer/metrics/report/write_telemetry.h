@@ -5,6 +5,7 @@
 
 #include "analyzer/metrics/counters/kernel_counters.h"
 #include "analyzer/metrics/gpu/telemetry.h"
+#include "analyzer/metrics/kernels/measured_hfu.h"
 #include "schemas/report.pb.h"
 
 namespace traceinject {
@@ -15,10 +16,9 @@ void WriteTelemetry(const Rank& rank, int ordinal, const Telemetry& from, proto:
 // That there are counters, and how good: of all of the recording.
 void WriteCounterSampling(const CounterSamples& from, proto::CounterSampling& to);
 
-// What they show over the judged steps, which take `times_ns`. `clock`: of the published rate, by
-// that of the busy GPU; empty: not known.
-void WriteMeasuredUse(const DeviceCounters& from, TimeNs times_ns, std::optional<double> clock,
-                      proto::MeasuredUse& to);
+// What they show over the judged steps, which take `times_ns`.
+void WriteMeasuredUse(const DeviceCounters& from, TimeNs times_ns,
+                      const std::optional<MeasuredHfu>& hfu, proto::MeasuredUse& to);
 // And of a kernel.
 void WriteKernelCounters(const KernelCounters& from, proto::KernelCounters& to);
 

@@ -310,6 +310,36 @@ TEST(CompiledStepsTest, StepAnnotationsOfJaxAreTheSteps) {
   EXPECT_EQ(found.steps.size(), 60U);
 }
 
+// XLA tries kernels for each of a few programs, loading their code before; training comes later,
+// and takes most of the time.
+TEST(CompiledStepsTest, TuningThatRepeatsIsNoTraining) {
+  for (unsigned seed = 1; seed <= 5; ++seed) {
+    CompiledProgram program(seed);
+    program.StartUp(100);
+    for (int tuned = 0; tuned < 5; ++tuned) {
+      for (const std::int64_t bytes : {40'276, 29'076, 11'200}) program.Copy(true, bytes);
+      for (int kernel = 0; kernel < 160; ++kernel) {
+        program.Kernel("redzone", 30'000);
+        program.Kernel("gemm_fusion_" + std::to_string(kernel % 20), 30'000);
+        program.Copy(false, 8);
+        program.Wait();
+      }
+      program.Pause(50'000'000);
+    }
+    for (int i = 0; i < kLoop; ++i) {
+      program.Copy(true, 8'388'608);
+      program.Program("jit_step", [&] {
+        for (int part = 0; part < 20; ++part) program.Kernel("loop_fusion", 17'000);
+      });
+      program.Pause(10'000'000);
+      program.EndStep();
+    }
+    const Steps found = program.Find();
+    EXPECT_NEAR(static_cast<double>(found.steps.size()), kLoop, 1) << "seed " << seed;
+    EXPECT_NEAR(static_cast<double>(found.median_ns) / program.MedianLength(), 1, 0.02);
+  }
+}
+
 // Layers come more often than steps, and in two loops a step: forward and backward.
 TEST(CompiledStepsTest, LayersOfAScannedModelAreNoSteps) {
   for (const int layers : {12, 24, 48, 96}) {

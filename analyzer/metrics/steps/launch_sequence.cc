@@ -348,12 +348,17 @@ LaunchSequence BetweenWaits(const Rank& rank, const GpuOps& ops, const LaunchSeq
   return Merged(sequence, ends);
 }
 
-LaunchSequence WithoutStartUp(const LaunchSequence& sequence) {
+LaunchSequence WithoutStartUp(const LaunchSequence& sequence, StartUpBy by) {
+  if (sequence.size() == 0) return sequence;
   std::vector<std::size_t> last(sequence.names.size());
   for (std::size_t i = 0; i < sequence.size(); ++i) last[sequence.name[i]] = i;
+  const TimeNs first = sequence.launched.front();
+  const TimeNs late = first + (sequence.launched.back() - first) / 3 * 2;
   std::size_t begin = 0;
   for (const std::size_t at : last) {
-    if (3 * at < 2 * sequence.size()) begin = std::max(begin, at + 1);
+    const bool early =
+        by == StartUpBy::kTime ? sequence.launched[at] < late : 3 * at < 2 * sequence.size();
+    if (early) begin = std::max(begin, at + 1);
   }
   LaunchSequence rest = sequence;
   for (auto* column : {&rest.name, &rest.shape, &rest.first_op})

@@ -48,8 +48,10 @@ LaunchSequence WithContext(const LaunchSequence& sequence, std::size_t length);
 // none. O(elements + calls).
 LaunchSequence BetweenWaits(const Rank& rank, const GpuOps& ops, const LaunchSequence& sequence);
 
-// Without what came before the last element of a kind that no longer occurs in the last third:
-// initialization, tuning. O(elements).
-LaunchSequence WithoutStartUp(const LaunchSequence& sequence);
+// Without what came before the last element of a kind that no longer occurs in the last third, of
+// the elements or of the time: initialization, tuning, which in little time may launch more than
+// all of the training. O(elements).
+enum class StartUpBy : std::uint8_t { kLaunches, kTime };
+LaunchSequence WithoutStartUp(const LaunchSequence& sequence, StartUpBy by);
 
 }  // namespace traceinject

@@ -550,14 +550,28 @@ std::optional<FoundSteps> StepsOfAny(const Rank& rank, const GpuOps& ops,
   return steps && (!best || AreNone(*best, *steps)) ? std::move(steps) : std::move(best);
 }
 
+// Whether what was found may be what repeats while a program starts, as compilers that try kernels
+// do: the lesser part of the work, in the lesser part of the time.
+bool MayBeStartUp(const FoundSteps& found, const LaunchSequence& sequence) {
+  const std::vector<TimeNs>& cuts = found.steps.cuts;
+  const auto all = static_cast<double>(sequence.launched.back() - sequence.launched.front());
+  return found.meaning < kByOptimizer && found.usual_share < kMostWork &&
+         static_cast<double>(cuts.back() - cuts.front()) < kMostWork * all;
+}
+
 }  // namespace
 
 std::optional<StructureSteps> FindStructureSteps(const Rank& rank, const GpuOps& ops) {
   const LaunchSequence sequence = SequenceOf(rank, ops);
   std::optional<FoundSteps> best = StepsOfAny(rank, ops, sequence);
-  if (!best) {
-    const LaunchSequence later = WithoutStartUp(sequence);
-    if (later.size() < sequence.size()) best = StepsOfAny(rank, ops, later);
+  for (const StartUpBy by : {StartUpBy::kLaunches, StartUpBy::kTime}) {
+    if (best && !MayBeStartUp(*best, sequence)) break;
+    const LaunchSequence later = WithoutStartUp(sequence, by);
+    if (later.size() == sequence.size()) continue;
+    std::optional<FoundSteps> found = StepsOfAny(rank, ops, later);
+    // Of the few launches of a long time some may always repeat.
+    if (found && by == StartUpBy::kTime && found->usual_share < kMostWork) continue;
+    if (found && (!best || found->usual_share > best->usual_share)) best = std::move(found);
   }
   if (!best) return std::nullopt;
   return std::move(best->steps);

@@ -303,7 +303,7 @@ const Metric kMetrics[] = {
     OfReport<shared::kMfu, &Report::mfu>(),
     OfDevice<shared::kHfu, &Device::matrix_products>(),
     {"measured_hfu_ratio", MetricType::kGauge, "ratio", kDeviceLabels,
-     "time of the tensor cores at the clock that the GPU had, by the clock of its published rate",
+     "hardware FLOPs utilization by shapes where they are known, else by the tensor cores' counter",
      [](const DeviceView& view) {
        const proto::MeasuredUse& use = view.device.measured_use();
        return If(use.has_peak_share(), use.peak_share());

@@ -68,6 +68,19 @@ std::vector<TargetFigure> TargetsOf(const proto::Report& report) {
   return targets;
 }
 
+std::optional<HfuFigure> HfuOf(const proto::Report& report) {
+  const proto::DeviceReport* device = JudgedDevice(report);
+  if (device != nullptr && device->measured_use().has_peak_share()) {
+    const proto::MeasuredUse& use = device->measured_use();
+    return HfuFigure{
+        "HFU, measured",
+        fmt::format("{} ± {}", Percent(use.peak_share()), Percent(use.peak_share_error())), true};
+  }
+  const proto::MatrixProducts& products = report.run().matrix_products();
+  if (!products.has_peak_share()) return std::nullopt;
+  return HfuFigure{"HFU, at least", Percent(products.peak_share()), false};
+}
+
 bool IsShown(std::int64_t part, std::int64_t whole) {
   constexpr std::int64_t kLeast = 2'000;  // 0.05 % of it
   return part > 0 && part >= whole / kLeast;

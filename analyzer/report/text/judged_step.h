@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,14 @@ struct TargetFigure {
 };
 // Those that are known.
 std::vector<TargetFigure> TargetsOf(const proto::Report& report);
+
+// Hardware FLOPs utilization: as measured on the judged GPU, else the least that shapes tell of
+// all.
+struct HfuFigure {
+  std::string name, value;
+  bool is_measured = false;
+};
+std::optional<HfuFigure> HfuOf(const proto::Report& report);
 
 // Whether a part shows as more than "0.0 %" of the whole.
 bool IsShown(std::int64_t part, std::int64_t whole);

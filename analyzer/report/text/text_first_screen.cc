@@ -86,11 +86,10 @@ void WriteTargets(TextReport& to) {
   TextRows rows;
   for (const TargetFigure& figure : TargetsOf(to.report))
     rows.push_back({figure.name, figure.value, "target " + figure.target, figure.outcome});
-  const proto::MatrixProducts& products = to.report.run().matrix_products();
   if (to.report.mfu().has_mfu_percent())
     rows.push_back({"MFU", fmt::format("{:.1f} %", to.report.mfu().mfu_percent()), "", ""});
-  else if (products.has_peak_share())
-    rows.push_back({"HFU, at least", Percent(products.peak_share()), "", ""});
+  else if (const auto hfu = HfuOf(to.report))
+    rows.push_back({hfu->name, hfu->value, "", ""});
   if (!rows.empty()) to.page.Table(rows, 1, 1);
   const proto::Spread& busy = to.report.run().busy_share();
   if (to.report.devices_size() < 2 || FindWithheld(to, "partition", kAnySource) != nullptr) return;

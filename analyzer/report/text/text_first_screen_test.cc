@@ -100,6 +100,39 @@ TEST(FirstScreenTest, HoldsFiguresAgainstTargets) {
       << text;
 }
 
+TEST(FirstScreenTest, ANextCauseThatMaySaveMoreHasNoMargin) {
+  proto::Report report = SlowLoader();
+  proto::Verdict& verdict = *report.mutable_verdict();
+  ASSERT_NE(WriteText(report, {.width = 250}).find(", margin "), std::string::npos);
+  verdict.mutable_runner_up()->set_saved_ns(verdict.saved_ns() + 1'000'000);
+  verdict.set_margin(-0.02);
+  const std::string text = WriteText(report, {.width = 250});
+  EXPECT_NE(text.find(", but less surely"), std::string::npos) << text;
+  EXPECT_EQ(text.find("margin"), std::string::npos) << text;
+}
+
+TEST(FirstScreenTest, WhatSavesNextToNothingIsNotNamed) {
+  proto::Report report = SlowLoader();
+  proto::Verdict& verdict = *report.mutable_verdict();
+  verdict.mutable_runner_up()->set_saved_ns(verdict.step_ns() / 1'000);
+  EXPECT_NE(WriteText(report, {.width = 250}).find("; nothing else saves 0.5 % of the step"),
+            std::string::npos);
+}
+
+// Below a millisecond of a step no cause is named, even if it is more than 5 % of it.
+TEST(FirstScreenTest, SaysFromWhichSavingOnACauseIsNamed) {
+  proto::Report report = SlowLoader();
+  proto::Verdict verdict;
+  verdict.set_label("compute_bound");
+  verdict.set_steps(20);
+  verdict.set_step_ns(10'000'000);
+  *report.mutable_verdict() = verdict;
+  EXPECT_NE(WriteText(report, {.width = 250})
+                .find("only faster kernels would surely save 1.000 ms (10.0 %) or more of the mean "
+                      "step of 10.00 ms"),
+            std::string::npos);
+}
+
 TEST(FirstScreenTest, SaysHowToSeeMore) {
   const proto::Report report = SlowLoader();
   EXPECT_NE(WriteText(report, {.run = "out/"}).find("analyze out/ --full"), std::string::npos);

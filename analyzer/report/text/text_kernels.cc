@@ -33,6 +33,8 @@ std::string WorkText(const proto::Kernel& kernel) {
   return text;
 }
 
+constexpr double kLeastPeakShown = 0.005;
+
 // "counters: tensor_active 63.9 % ± 1.2 %, dram_active 31.0 % ± 0.4 %; limited by tensor (7 samples
 // of its own)".
 std::string CountersText(const proto::KernelCounters& counters) {
@@ -40,6 +42,11 @@ std::string CountersText(const proto::KernelCounters& counters) {
   for (const proto::KernelCounter& one : counters.values())
     text += fmt::format("{}{} {} ± {}", text.empty() ? "counters: " : ", ", one.name(),
                         Percent(one.share()), Percent(one.error()));
+  if (counters.has_peak_share() && counters.peak_share() >= kLeastPeakShown)
+    text +=
+        fmt::format("; computes at {} of the peak by tensor cores", Percent(counters.peak_share()));
+  if (counters.has_memory_gb_per_s())
+    text += fmt::format("; moves {:.0f} GB/s", counters.memory_gb_per_s());
   if (!counters.limiter().empty()) text += "; limited by " + counters.limiter();
   return text + fmt::format(" ({}{})", Plural(counters.samples(), "sample"),
                             counters.exact() ? " of its own" : ", by regression");

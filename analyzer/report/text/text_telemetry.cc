@@ -99,9 +99,16 @@ void WriteMeasuredUse(TextReport& to, const proto::MeasuredUse& use) {
   for (const proto::MeasuredShare& one : use.values())
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", one.name(), Percent(one.share()));
   text += fmt::format(" ({} of the time has samples)", Percent(use.covered_share()));
-  if (use.has_peak_share())
-    text += fmt::format("; HFU by the tensor cores' counter: {}", Percent(use.peak_share()));
   to.page.Sentence("measured: " + text);
+  if (!use.has_peak_share()) return;
+  std::string hfu = fmt::format("measured HFU: {} ± {}", Percent(use.peak_share()),
+                                Percent(use.peak_share_error()));
+  hfu += fmt::format("; {} by shapes, the rest by the cycles of busy tensor cores",
+                     Percent(use.counted_share()));
+  if (use.has_shapes_by_counter())
+    hfu += fmt::format("; where both are known, shapes tell {:.2f} times what the counter tells",
+                       use.shapes_by_counter());
+  to.page.Sentence(hfu);
 }
 
 void WriteTelemetry(TextReport& to, const proto::Telemetry& telemetry) {

@@ -42,10 +42,15 @@ std::string RecordingSentence(const proto::Verdict& verdict) {
 std::string ConfidenceSentence(const proto::Verdict& verdict) {
   if (!verdict.abstained().empty()) return {};
   std::string text = fmt::format("confidence {:.2f}", verdict.confidence());
-  if (verdict.has_saved_ns() && verdict.has_runner_up())
-    text += fmt::format("; next {} with {}, margin {} of the step", TitleOn(verdict.runner_up()),
-                        FormatTime(verdict.runner_up().saved_ns()), Percent(verdict.margin()));
-  return text;
+  if (!verdict.has_saved_ns() || !verdict.has_runner_up()) return text;
+  if (static_cast<double>(verdict.runner_up().saved_ns()) <
+      kShownShare * static_cast<double>(verdict.step_ns()))
+    return text + fmt::format("; nothing else saves {} of the step", Percent(kShownShare));
+  text += fmt::format("; next {} with {}, ", TitleOn(verdict.runner_up()),
+                      FormatTime(verdict.runner_up().saved_ns()));
+  return text + (verdict.margin() < 0
+                     ? std::string("but less surely")
+                     : fmt::format("margin {} of the step", Percent(verdict.margin())));
 }
 
 std::string ReplayCheckSentence(const proto::Verdict& verdict) {

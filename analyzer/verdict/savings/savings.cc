@@ -76,7 +76,9 @@ std::vector<TimeNs> GraphSwitches(const DeviceAnalysis& judged) {
   return saved;
 }
 
-// Fewer kernels: where the host is late, fewer launches are what it gets back, too.
+// Fewer kernels: where the host is late, fewer launches are what it gets back, too. That counts
+// beside kernels that get shorter, and no more than that: where launches are most of what goes, it
+// is not the kernels that limit the run but launching them.
 Cause FewerKernels(const DeviceAnalysis& judged, const KernelSaving& saving, const HostWork& host) {
   Scenario scenario;
   scenario.lengths = Shared(saving.lengths);
@@ -84,8 +86,9 @@ Cause FewerKernels(const DeviceAnalysis& judged, const KernelSaving& saving, con
   if (!saving.gone.empty()) {
     const Intervals gone = host.OfCalls(saving.gone);
     for (std::size_t i = 0; i < most.size(); ++i)
-      most[i] += std::min(LengthInside(gone, judged.steps.steps[i].time),
-                          HostBusy(judged.causes.steps[i]));
+      most[i] +=
+          std::min({LengthInside(gone, judged.steps.steps[i].time),
+                    HostBusy(judged.causes.steps[i]), std::max<TimeNs>(0, saving.saved_ns[i])});
     scenario.gone = std::make_shared<const Intervals>(gone);
   }
   return {saving.label, scenario, nullptr, nullptr, std::move(most)};

@@ -9,7 +9,9 @@
 // counts.
 //
 // Kernels that could take less time (kernel_savings.h) count as the replay says, which knows what
-// limits the run then, but never with more than they themselves would take less.
+// limits the run then, but never with more than they themselves would take less, and as much again
+// of the host's time for launches that there would not be. What launching costs beyond that is
+// launch_bound's.
 //
 // Recording lengthens every launch, and what is saved should be time of the run that nobody
 // records: in recordings of ours both replays, with and without the cause, launch faster by what
@@ -32,13 +34,10 @@
 #include "analyzer/metrics/what_if/replay.h"
 #include "analyzer/metrics/what_if/replay_check.h"
 #include "analyzer/model/run.h"
+#include "analyzer/verdict/savings/floor.h"
 #include "schemas/ranks.pb.h"
 
 namespace traceinject {
-
-// A saving counts from both on; of a short step a larger share is enough. Kernels that could not
-// save the first share are not looked at further.
-inline constexpr double kFloorShare = 0.05, kFloorNs = 1e6, kShortStepFloorShare = 0.2;
 
 inline constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 

@@ -54,8 +54,8 @@ def build(torch, name, optimizer="SGD", deterministic=True):
     return step
 
 
-def measure(torch, step, eager):
-    """Runs the steps; a digest of their losses, and what flop_counter counts in one more by operator."""
+def measure(torch, step, eager, formulas=None):
+    """Runs the steps; a digest of their losses, and what flop_counter counts in one more by operator, some by formulas of the caller's."""
     from torch.utils.flop_counter import FlopCounterMode
     for _ in range(2):
         step()
@@ -68,7 +68,7 @@ def measure(torch, step, eager):
     digest = hashlib.sha256(b"".join(loss.detach().cpu().numpy().tobytes() for loss in losses)).hexdigest()
     counted = {}
     if eager:
-        with FlopCounterMode(display=False) as counter:
+        with FlopCounterMode(display=False, custom_mapping=formulas) as counter:
             step()
         for operator, flops in counter.get_flop_counts()["Global"].items():
             counted[str(operator).rpartition(".")[2]] = flops

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Verdicts on programs by others, against the truth: each runs as it is, and with its fault mended by hand. About eight minutes.
+# Verdicts on programs by others, against the truth: each runs as it is, and with its fault mended by hand. About nine minutes; where
+# that is too long for one call, --program divides it, each part with an OUT of its own. The notes tell how long each program took.
 #
 # usage: others_verdicts.sh OUT [--nanogpt FOLDER] [--timm FOLDER] [--examples FOLDER] [--program NAME]...
 #   OUT          gets recordings, reports, results.json; exit code 0: every label and line is right
