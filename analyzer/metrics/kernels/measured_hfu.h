@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Hardware FLOPs utilization (HFU) as measured: what kernels computed at the dense peak rates, by
-// the FLOPs of shapes where they are known, and else by the counter of the tensor cores.
+// the FLOPs of recorded calls, and of all other kernels by the counter of the tensor cores.
 //
 // The counter tells the cycles in which tensor cores were busy. With instructions of a warp group,
 // and with all of GPUs before Hopper, a busy cycle is one at the full rate; with those of a warp
@@ -13,7 +13,8 @@
 #include <vector>
 
 #include "analyzer/metrics/counters/kernel_counters.h"
-#include "analyzer/metrics/kernels/kernel_work.h"
+#include "analyzer/metrics/steps/window.h"
+#include "analyzer/model/library_calls.h"
 #include "analyzer/model/run.h"
 
 namespace traceinject {
@@ -26,7 +27,7 @@ struct MeasuredHfu {
   double share = 0, error = 0;  // of the time, at the dense peak; its standard error
   double counted_share = 0;     // the part of `share` that shapes tell
   double counter_share = 0;     // by the counter alone
-  // Of the kernels of which both are known, by shapes over by the counter. Empty: there are none.
+  // Of the kernels of recorded calls, by shapes over by the counter. Empty: there are none.
   std::optional<double> shapes_by_counter;
 };
 
@@ -35,12 +36,19 @@ std::optional<CounterShare> TensorUseOf(const Rank& rank, const Device& device,
                                         const KernelCounters& kernel,
                                         std::optional<double> busy_by_rated);
 
-// Of `times_ns`. `busy_by_rated`: the clock that the GPU had, by that of the published rate, for
-// recordings that did not sample it. Empty: the counter or a clock is not known. O(kernels).
+struct HfuSources {
+  const DeviceCounters& counters;
+  const std::vector<KernelCounters>& kernels;
+  // Of the time, what the FLOPs of recorded calls would take at the dense peak; empty: not known.
+  std::optional<double> counted_share;
+  // Clock that the GPU had, by that of the published rate, for recordings that did not sample it.
+  std::optional<double> busy_by_rated;
+};
+
+// Of the operations in the ranges, over `times_ns`. Empty: the counter or a clock is not known.
+// O(operations).
 std::optional<MeasuredHfu> MeasureHfu(const Rank& rank, const Device& device,
-                                      const DeviceCounters& counters,
-                                      const std::vector<KernelCounters>& kernels,
-                                      const KernelWorks& works, TimeNs times_ns,
-                                      std::optional<double> busy_by_rated);
+                                      const LibraryCalls& calls, const OpRanges& ranges,
+                                      TimeNs times_ns, const HfuSources& sources);
 
 }  // namespace traceinject

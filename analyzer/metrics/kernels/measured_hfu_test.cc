@@ -25,19 +25,12 @@ class MeasuredRun {
     samples.columns = {
         {CounterId::kSmActive, {}}, {CounterId::kSmClock, {}}, {CounterId::kTensorActive, {}}};
   }
-  // Tensor cores are busy for a share of the cycles. `needed`: of the time, what its work takes at
-  // the peak; 0: not known.
-  void Run(const std::string& name, TimeNs ns, double busy, int mhz, double needed = 0) {
-    builder_.AddKernel(end_, end_ + ns, name);
-    Rank& rank = builder_.rank();
-    const std::uint32_t shape = rank.devices[0].ops.detail[rank.devices[0].ops.size() - 1];
-    if (needed > 0) {
-      KernelWork& work = works_[rank.shapes[shape].name];
-      work.kernels = 1;
-      work.known_ns = ns;
-      work.peak_ns = needed * static_cast<double>(ns);
-    }
-    CounterSamples& samples = rank.devices[0].counters;
+  // Tensor cores are busy for a share of the cycles. `called`: by a recorded product.
+  void Run(const std::string& name, TimeNs ns, double busy, int mhz, bool called = false) {
+    const std::uint32_t launch = builder_.AddApi(end_ + 10, end_ + 20, "cudaLaunchKernel");
+    if (called) builder_.AddGemm(end_, end_ + 100, GemmShape{});
+    builder_.AddKernel(end_, end_ + ns, name, launch);
+    CounterSamples& samples = builder_.rank().devices[0].counters;
     for (TimeNs at = end_; at < end_ + ns; at += kMs) {
       samples.start.push_back(at);
       samples.end.push_back(at + kMs);
@@ -51,18 +44,19 @@ class MeasuredRun {
     auto& columns = builder_.rank().devices[0].counters.columns;
     columns.erase(columns.begin() + static_cast<std::ptrdiff_t>(column));
   }
-  std::optional<MeasuredHfu> Measure(std::optional<double> busy_by_rated = std::nullopt) {
+  std::optional<MeasuredHfu> Measure(std::optional<double> counted = std::nullopt,
+                                     std::optional<double> busy_by_rated = std::nullopt) {
     const Rank& rank = builder_.rank();
     const Device& device = rank.devices[0];
     const Intervals times = {{0, end_}};
-    return MeasureHfu(rank, device, MeanCounters(device, times, kRatedMhz),
-                      AttributeCounters(rank, device, times, kRatedMhz), works_, end_,
-                      busy_by_rated);
+    const DeviceCounters counters = MeanCounters(device, times, kRatedMhz);
+    const auto kernels = AttributeCounters(rank, device, times, kRatedMhz);
+    return MeasureHfu(rank, device, LibraryCalls(rank), {{0, device.ops.size()}}, end_,
+                      {counters, kernels, counted, busy_by_rated});
   }
 
  private:
   RankBuilder builder_;
-  KernelWorks works_;
   TimeNs end_ = 0;
 };
 
@@ -90,12 +84,13 @@ TEST(MeasuredHfu, InstructionsOfAWarpTakeLonger) {
 
 TEST(MeasuredHfu, ShapesTellWhatIsNeeded) {
   MeasuredRun run;
-  run.Run("nvjet_sm90_tst_256x128", 10 * kMs, 0.8, 1800, 0.78);
-  run.Run("sm90_xmma_fprop_padded_warpgroup", 10 * kMs, 0.5, 1800, 0.25);
+  run.Run("nvjet_sm90_tst_256x128", 10 * kMs, 0.8, 1800, true);
+  run.Run("sm90_xmma_fprop_padded_warpgroup", 10 * kMs, 0.5, 1800, true);
   run.Run("triton_tem_fused", 20 * kMs, 0.4, 1800);
-  const auto hfu = run.Measure();
+  EXPECT_EQ(run.Measure()->share, run.Measure()->counter_share) << "FLOPs are not known";
+  const auto hfu = run.Measure((0.78 + 0.25) / 4);
   ASSERT_TRUE(hfu);
-  EXPECT_NEAR(hfu->counted_share, (0.78 + 0.25) / 4, 1e-3);
+  EXPECT_NEAR(hfu->counted_share, (0.78 + 0.25) / 4, 1e-9);
   EXPECT_NEAR(hfu->share, (0.78 + 0.25 + 2 * 0.4) / 4, 2e-3);
   EXPECT_NEAR(hfu->counter_share, (0.8 + 0.5 + 2 * 0.4) / 4, 1e-3);
   EXPECT_NEAR(*hfu->shapes_by_counter, (0.78 + 0.25) / (0.8 + 0.5), 1e-3);
@@ -106,9 +101,9 @@ TEST(MeasuredHfu, WithoutItsSamplesTheClockIsTheMean) {
   run.Run("nvjet_sm90_tst_256x128", 10 * kMs, 0.9, 1500);
   run.TakeColumn(1);
   EXPECT_FALSE(run.Measure());
-  EXPECT_NEAR(run.Measure(0.9)->share, 0.81, 1e-3);
+  EXPECT_NEAR(run.Measure(std::nullopt, 0.9)->share, 0.81, 1e-3);
   run.TakeColumn(1);
-  EXPECT_FALSE(run.Measure(0.9)) << "without the tensor cores' counter";
+  EXPECT_FALSE(run.Measure(std::nullopt, 0.9)) << "without the tensor cores' counter";
 }
 
 }  // namespace

@@ -89,14 +89,13 @@ void Measure(const LibraryCalls& calls, const ReportOptions& options, DeviceFigu
   if (found.times.empty()) found.times = {found.window.time};
   found.ranges = StartingIn(device.ops, found.times);
   const std::optional<double> rated_mhz = RatedSmClockMhz(device, PeakDtype::kBf16);
-  KernelWorks works;
   // The longest first, so that none is left over for one processor.
   RunPasses(
       {
           [&] {
             found.kernels = {};
-            works = MeasureKernelWork(rank, device, calls, found.ranges);
-            found.kernels.Add(rank, device, found.ranges, works);
+            found.kernels.Add(rank, device, found.ranges,
+                              MeasureKernelWork(rank, device, calls, found.ranges));
           },
           [&] {
             found.kernel_counters = AttributeCounters(rank, device, found.times, rated_mhz);
@@ -124,8 +123,12 @@ void Measure(const LibraryCalls& calls, const ReportOptions& options, DeviceFigu
   found.busy_by_rated.reset();
   if (rated_mhz && found.telemetry && found.telemetry->busy_sm_clock_mhz)
     found.busy_by_rated = *found.telemetry->busy_sm_clock_mhz / *rated_mhz;
-  found.measured_hfu = MeasureHfu(rank, device, found.counters, found.kernel_counters, works,
-                                  found.partition.wall_ns, found.busy_by_rated);
+  // Of FLOPs it is known only in the judged steps.
+  std::optional<double> counted;
+  if (found.step_flops && !options.all && !found.uncertain) counted = found.step_flops->peak_share;
+  found.measured_hfu =
+      MeasureHfu(rank, device, calls, found.ranges, found.partition.wall_ns,
+                 {found.counters, found.kernel_counters, counted, found.busy_by_rated});
   found.findings = FindInKernels(rank, device, found.kernels.Finish(), found.products);
 }
 
