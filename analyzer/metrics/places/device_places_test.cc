@@ -245,6 +245,30 @@ TEST_F(DevicePlacesTest, KernelTimeByTheLineThatLaunched) {
   EXPECT_EQ(kernels.unknown_ns, 0);
 }
 
+// Two products of one grid, by one kernel: the second sums over four times the length.
+TEST_F(DevicePlacesTest, LaunchesWithAStackCountByTheTimeOfTheirKernels) {
+  const auto one = builder_.AddStack({{"forward", "/w/model.py", 5}});
+  const auto two = builder_.AddStack({{"forward", "/w/model.py", 6}});
+  std::mt19937 random(3);
+  std::bernoulli_distribution has_stack(0.3);
+  for (int i = 0; i < 2000; ++i) {
+    const TimeNs start = i * kMs;
+    const auto launch = builder_.AddApi(start, start + 5'000, "cudaLaunchKernel");
+    const bool second = i % 2 == 1;
+    builder_.AddKernel(start + 10'000, start + (second ? 410'000 : 110'000), "gemm", launch);
+    if (has_stack(random))
+      builder_.AddLook(start, second ? two : one, StackKind::kLaunch,
+                       builder_.rank().api.correlation[launch]);
+  }
+  const auto found = Find();
+  ASSERT_TRUE(found.has_value());
+  const TimeByPlace& kernels = found->kernels;
+  ASSERT_EQ(kernels.places.size(), 2U);
+  EXPECT_EQ(Text(kernels.places[0]), "model.py:6 in forward");
+  EXPECT_NEAR(kernels.places[0].ns, 0.8 * static_cast<double>(kernels.total_ns),
+              0.03 * static_cast<double>(kernels.total_ns));
+}
+
 // Kernels of 4 layers of two modules each, and one outside of them all.
 TEST_F(DevicePlacesTest, RowsOfModules) {
   std::vector<std::uint32_t> stacks = {builder_.AddStack({{"main", "/w/train.py", 9}})};

@@ -15,23 +15,31 @@ namespace traceinject {
 namespace {
 
 // Operations that are alike: kernels of one shape, copies of one kind, that one thread launched.
-// What autograd's threads launch is apart so: these run no Python.
+// What autograd's threads launch is apart so: these run no Python. Alike they may still take
+// different times, as products of one grid with different lengths to sum over do: those that have a
+// stack count by theirs.
 struct AlikeOps {
   struct Launched {
     CodeSite site;
     std::int64_t count = 0;
-    std::map<std::uint32_t, std::int64_t> stacks = {};  // by stack, how many
+    double weight = 0;
+    std::map<std::uint32_t, double> stacks = {};  // by stack, the weight
   };
 
   TimeNs total_ns = 0;
   std::int64_t count = 0, stacks = 0;
+  double weight = 0;  // of all with a stack
   std::map<SiteKey, Launched> sites;
 
-  void Add(const CodeSite& site) {
+  // A launch with a stack; of an operation that took no time it still tells something.
+  void Add(const CodeSite& site, TimeNs ns) {
+    const auto weighs = static_cast<double>(std::max<TimeNs>(ns, 1));
     Launched& launched = sites.try_emplace(site.key(), Launched{site}).first->second;
     ++launched.count;
-    ++launched.stacks[site.stack];
+    launched.weight += weighs;
+    launched.stacks[site.stack] += weighs;
     ++stacks;
+    weight += weighs;
   }
 };
 
@@ -55,17 +63,15 @@ AlikeKey KeyOf(const Rank& rank, const GpuOps& ops, std::size_t row) {
 void AddAlike(const AlikeOps& alike, std::map<SiteKey, PlaceTime>& places,
               std::map<SiteKey, TimeVariance>& variances) {
   const auto total = static_cast<double>(alike.total_ns);
-  const auto all = static_cast<double>(alike.stacks);
   for (const auto& [key, launched] : alike.sites) {
-    const ShareBounds share =
-        BoundsOfShare(static_cast<double>(launched.count) / all, alike.stacks);
+    const ShareBounds share = BoundsOfShare(launched.weight / alike.weight, alike.stacks);
     PlaceTime& time = places[key];
     time.site = launched.site;
     time.site.stack = kNone;
     time.looks += launched.count;
     time.ns += share.share * total;
-    for (const auto& [stack, count] : launched.stacks)
-      time.stacks[stack] += total * static_cast<double>(count) / all;
+    for (const auto& [stack, weight] : launched.stacks)
+      time.stacks[stack] += total * weight / alike.weight;
     if (alike.stacks >= alike.count) continue;  // of each is known who launched it
     TimeVariance& variance = variances[key];
     variance.below += std::pow(total * (share.share - share.low), 2);
@@ -92,7 +98,7 @@ void AddNearStacks(const Rank& rank, const GpuOps& ops, std::uint32_t main, cons
   }
   const NearStacks near(rank, main);
   for (const auto& [key, calls] : launches) {
-    for (const std::uint32_t stack : near.Of(calls)) groups[key].Add(sites.Of(stack));
+    for (const std::uint32_t stack : near.Of(calls)) groups[key].Add(sites.Of(stack), 1);
   }
 }
 
@@ -123,7 +129,7 @@ TimeByPlace KernelTimeByPlace(const Rank& rank, const Device& device, std::uint3
     ++alike.count;
     const auto stack = stacks.find(ops.correlation[row]);
     if (stack == stacks.end()) continue;
-    alike.Add(sites.Of(stack->second));
+    alike.Add(sites.Of(stack->second), ops.end[row] - ops.start[row]);
   }
   AddNearStacks(rank, ops, main, sites, times, groups);
   std::map<SiteKey, PlaceTime> places;

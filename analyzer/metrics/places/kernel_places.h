@@ -16,8 +16,8 @@ std::unordered_map<std::uint64_t, std::uint32_t> StacksOfLaunches(const Rank& ra
 
 // Time of the device's operations that begin in these times, by the line that launched them. Only a
 // share of launches has a stack: the time of all operations of one shape, of one thread, is divided
-// like those that have; where none has, like the stacks of the main thread (kNone: there is none)
-// nearest to the launches. O(operations log shapes + samples).
+// like that of those that have; where none has, like the stacks of the main thread (kNone: there is
+// none) nearest to the launches. O(operations log shapes + samples).
 TimeByPlace KernelTimeByPlace(const Rank& rank, const Device& device, std::uint32_t main,
                               const CodeSites& sites, const Intervals& times);
 
