@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "analyzer/common/least_squares.h"
-#include "analyzer/model/kernel_traits.h"
 
 namespace traceinject {
 namespace {
@@ -28,11 +27,6 @@ std::optional<double> ShareOf(const Shares& shares, CounterId id) {
       std::find_if(shares.begin(), shares.end(), [&](const auto& one) { return one.id == id; });
   if (found == shares.end()) return std::nullopt;
   return found->share;
-}
-
-bool IsOfTensorCores(CounterId id) {
-  return id == CounterId::kTensorActive || id == CounterId::kTensorHmma ||
-         id == CounterId::kTensorImma || id == CounterId::kTensorDfma;
 }
 
 double AsShare(std::int32_t permille) { return permille / 1000.0; }
@@ -62,10 +56,9 @@ class Overlaps {
  public:
   explicit Overlaps(const GpuOps& ops) : ops_(ops) {}
 
-  // Calls visit(operation, its share of the sample's time, the same among those of is_able).
-  // Samples come in order.
-  template <typename IsAble, typename Visit>
-  void ForEach(Interval sample, IsAble is_able, Visit visit) {
+  // Calls visit(operation, its share of the sample's time). Samples come in order.
+  template <typename Visit>
+  void ForEach(Interval sample, Visit visit) {
     std::erase_if(active_, [&](std::uint32_t op) { return ops_.end[op] <= sample.start; });
     for (; next_ < ops_.size() && ops_.start[next_] < sample.end; ++next_) {
       // What takes no time shows nothing.
@@ -84,11 +77,9 @@ class Overlaps {
     TimeNs now = sample.start;
     for (const Edge& edge : edges_) {
       if (edge.time > now && !running_.empty()) {
-        const double part = static_cast<double>(edge.time - now) / length;
-        const auto able = std::count_if(running_.begin(), running_.end(), is_able);
-        for (const std::uint32_t op : running_)
-          visit(op, part / static_cast<double>(running_.size()),
-                is_able(op) ? part / static_cast<double>(able) : 0.0);
+        const double share =
+            static_cast<double>(edge.time - now) / length / static_cast<double>(running_.size());
+        for (const std::uint32_t op : running_) visit(op, share);
       }
       now = edge.time;
       if (edge.begins)
@@ -155,25 +146,19 @@ class Attribution {
     ChooseKernels(times);
     if (names_.empty()) return {};
     Walk(times);
-    const Solutions solutions{squares_->Solve(), tensor_squares_->Solve()};
+    const LeastSquares::Solution solution = squares_->Solve();
     std::vector<KernelCounters> found;
     for (const Name& name : names_) {
-      KernelCounters one = CountersOf(name, solutions);
+      KernelCounters one = CountersOf(name, solution);
       if (!one.values.empty()) found.push_back(std::move(one));
     }
     return found;
   }
 
  private:
-  // Of all, and of tensor cores: of these, kernels whose names tell that they do not use them have
-  // no part.
-  struct Solutions {
-    LeastSquares::Solution all, tensor;
-  };
   // Launches that are alike.
   struct Kernel {
     TimeNs ns = 0;
-    bool may_use_tensor_cores = true;
     std::int64_t samples = 0, exact_samples = 0;
     std::vector<Running> exact;  // by column, then that at the rated clock
     bool is_exact() const { return exact_samples >= kExactSamples; }
@@ -222,16 +207,13 @@ class Attribution {
     }
     for (std::size_t& place : place_) place = std::min(place, kernels_.size());
     squares_.emplace(kernels_.size() + 1, sides_);
-    tensor_squares_.emplace(kernels_.size() + 1, sides_);
   }
 
   std::size_t AddKernel(std::uint32_t shape) {
     Name& name = names_[name_at_.at(rank_.shapes[shape].name)];
     name.shape = shape;
     name.kernels.push_back(kernels_.size());
-    const KernelTraits traits = TraitsOf(rank_.string(name.name), rank_.shapes[shape].kernel_class);
-    kernels_.push_back(
-        {0, traits.tensor_cores.value_or(true), 0, 0, std::vector<Running>(columns_.size() + 1)});
+    kernels_.push_back({0, 0, 0, std::vector<Running>(columns_.size() + 1)});
     return kernels_.size() - 1;
   }
 
@@ -241,42 +223,30 @@ class Attribution {
 
   void Walk(const Intervals& times) {
     Overlaps overlaps(ops_);
-    std::vector<double> row(kernels_.size() + 1), tensor_row(kernels_.size() + 1), values(sides_);
-    std::vector<std::size_t> touched, tensor_touched;
-    const auto is_able = [&](std::uint32_t op) {
-      return ops_.kind[op] == OpKind::kKernel && MayUseTensorCores(PlaceOf(op));
-    };
+    std::vector<double> row(kernels_.size() + 1), values(sides_);
+    std::vector<std::size_t> touched;
     auto window = times.begin();
     for (std::size_t sample = 0; sample < samples_.size(); ++sample) {
       const Interval time{samples_.start[sample], samples_.end[sample]};
       while (window != times.end() && window->end < time.end) ++window;
       if (window == times.end()) return;
       if (time.start < window->start || !IsKnown(sample)) continue;
-      overlaps.ForEach(time, is_able, [&](std::uint32_t op, double share, double among_able) {
+      overlaps.ForEach(time, [&](std::uint32_t op, double share) {
         const std::size_t place = PlaceOf(op);
         if (row[place] == 0) touched.push_back(place);
         row[place] += share;
-        if (among_able > 0 && tensor_row[place] == 0) tensor_touched.push_back(place);
-        tensor_row[place] += among_able;
       });
       for (std::size_t i = 0; i < summed_.size(); ++i)
         values[i] = AsShare(summed_[i]->value[sample]);
       if (at_rated_.is_known()) values.back() = at_rated_[sample];
       squares_->Add(row, touched, values);
-      tensor_squares_->Add(tensor_row, tensor_touched, values);
       NoteExact(overlaps.only(), time, sample);
       for (const std::size_t place : touched) {
         if (place < kernels_.size()) ++kernels_[place].samples;
-        row[place] = tensor_row[place] = 0;
+        row[place] = 0;
       }
       touched.clear();
-      tensor_touched.clear();
     }
-  }
-
-  // All kernels behind the last may.
-  bool MayUseTensorCores(std::size_t place) const {
-    return place == kernels_.size() || kernels_[place].may_use_tensor_cores;
   }
 
   bool IsKnown(std::size_t sample) const {
@@ -316,7 +286,7 @@ class Attribution {
     return weights;
   }
 
-  KernelCounters CountersOf(const Name& name, const Solutions& solutions) const {
+  KernelCounters CountersOf(const Name& name, const LeastSquares::Solution& solution) const {
     const auto weights = WeightsOf(name);
     KernelCounters one{name.name, name.shape, 0, !weights.empty(), name.ns, {}, {}};
     for (const auto& [place, weight] : weights) one.exact &= kernels_[place].is_exact();
@@ -326,24 +296,22 @@ class Attribution {
     for (std::size_t i = 0; i < columns_.size(); ++i) {
       const bool adds_up = AddsUp(columns_[i]->id);
       if (adds_up || one.exact) {
-        if (const auto share = Mean(weights, solutions, columns_[i]->id, i, side))
+        if (const auto share = Mean(weights, solution, columns_[i]->id, i, side))
           one.values.push_back(*share);
       }
       if (adds_up) ++side;
     }
     if (at_rated_.is_known())
       one.tensor_at_rated =
-          Mean(weights, solutions, CounterId::kTensorActive, columns_.size(), side);
+          Mean(weights, solution, CounterId::kTensorActive, columns_.size(), side);
     return one;
   }
 
   // Empty: it is not known well enough.
   std::optional<CounterShare> Mean(const std::vector<std::pair<std::size_t, double>>& weights,
-                                   const Solutions& solutions, CounterId id, std::size_t column,
-                                   std::size_t side) const {
+                                   const LeastSquares::Solution& solution, CounterId id,
+                                   std::size_t column, std::size_t side) const {
     if (weights.empty()) return std::nullopt;
-    const bool of_tensor = IsOfTensorCores(id);
-    const LeastSquares::Solution& solution = of_tensor ? solutions.tensor : solutions.all;
     std::vector<double> fitted(kernels_.size() + 1);
     bool has_fitted = false;
     double mean = 0, squares = 0;
@@ -352,7 +320,7 @@ class Attribution {
         const Running& exact = kernels_[place].exact[column];
         mean += weight * exact.mean();
         squares += weight * weight * exact.error() * exact.error();
-      } else if (!of_tensor || MayUseTensorCores(place)) {
+      } else {
         mean += weight * solution.value(place, side);
         fitted[place] = weight;
         has_fitted = true;
@@ -374,7 +342,7 @@ class Attribution {
   std::unordered_map<std::uint32_t, std::size_t> name_at_;
   std::vector<Kernel> kernels_;
   std::vector<std::size_t> place_;  // of a shape: row of kernels_, or their number
-  std::optional<LeastSquares> squares_, tensor_squares_;
+  std::optional<LeastSquares> squares_;
 };
 
 struct Sum {

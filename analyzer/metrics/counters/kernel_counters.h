@@ -7,8 +7,7 @@
 // times what the kernel shows while it runs (kernels that run at the same time share it): linear
 // least squares over all samples, which separates kernels as far as they stand in different
 // proportions. Launches of one name with different grids are different kernels there; what a name
-// shows is their mean by time. Kernels whose names tell that they use no tensor cores have no part
-// in what those do. Errors are standard errors; one above kLargestError says nothing,
+// shows is their mean by time. Errors are standard errors; one above kLargestError says nothing,
 // and the figure is left out. Copies are one more kernel, without a figure; an idle GPU shows 0.
 #pragma once
 

@@ -163,21 +163,6 @@ TEST(KernelCountersTest, LaunchesOfAnotherGridAreNotAlike) {
   EXPECT_LT(found.at("gemm").values[1].error, 0.02);
 }
 
-// Beside products, all of what tensor cores do is theirs.
-TEST(KernelCountersTest, KernelsWithoutTensorCoresHaveNoPartInThem) {
-  Sampled sampled;
-  sampled.Shows("sm90_xmma_gemm", 0.9, 0.8, 0.1);
-  sampled.Shows("vectorized_elementwise_kernel", 0.9, 0, 0.6);
-  for (TimeNs at = 0; at < 200 * kPeriod; at += kPeriod) {
-    sampled.Run(at, at + 800'000, "sm90_xmma_gemm");
-    sampled.Run(at + 200'000, at + 600'000, "vectorized_elementwise_kernel");
-  }
-  sampled.Sample(200 * kPeriod, 0.02);
-  const auto found = sampled.Attribute({{0, 200 * kPeriod}});
-  EXPECT_NEAR(*found.at("sm90_xmma_gemm").share(CounterId::kTensorActive), 0.8, 0.02);
-  EXPECT_EQ(*found.at("vectorized_elementwise_kernel").share(CounterId::kTensorActive), 0);
-}
-
 TEST(KernelCountersTest, WhatTakesNoTimeShowsNothing) {
   Sampled sampled;
   sampled.Shows("gemm", 0.95, 0.8, 0.3);

@@ -90,12 +90,16 @@ std::optional<MeasuredHfu> MeasureHfu(const Rank& rank, const Device& device,
   // Of kernels outside of calls, as far as their names do not tell that they use no tensor cores.
   double most_of_others = 0;
   for (const KernelCounters& kernel : sources.kernels) {
-    if (!TraitsOfKernel(rank, kernel).tensor_cores.value_or(true)) continue;
+    const auto busy = BusyAtRated(kernel, sources.busy_by_rated);
+    if (!TraitsOfKernel(rank, kernel).tensor_cores.value_or(true)) {
+      // Vectors of 16 bits go through the same pipe: no products.
+      if (busy) by_counter -= busy->share * static_cast<double>(kernel.ns) / all_ns;
+      continue;
+    }
     const auto found = called.find(kernel.name);
     const TimeNs called_ns = found == called.end() ? 0 : std::min(found->second, kernel.ns);
     const double in_calls = static_cast<double>(called_ns) / all_ns;
     const double outside = static_cast<double>(kernel.ns - called_ns) / all_ns;
-    const auto busy = BusyAtRated(kernel, sources.busy_by_rated);
     if (!busy) {
       unknown_time += in_calls;
       most_of_others += outside;

@@ -5,8 +5,9 @@
 // The counter tells the cycles in which tensor cores were busy. With instructions of a warp group,
 // and with all of GPUs before Hopper, a busy cycle is one at the full rate; with those of a warp
 // (mma.sync) Hopper takes half as long again (kWarpRate). On an H100 this gives within 1 % what a
-// FLOP counter counts (tests/gpu/results/counters.md). It is of what kernels execute, padding
-// included; shapes tell what is needed.
+// FLOP counter counts (tests/gpu/results/counters.md). Elementwise kernels of 16
+// bits use the same pipe: what kernels do whose names tell that they multiply no matrices is left
+// out. The counter is of what kernels execute, padding included; shapes tell what is needed.
 #pragma once
 
 #include <optional>
