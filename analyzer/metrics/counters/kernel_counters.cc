@@ -380,20 +380,27 @@ std::optional<CounterShare> MeanOfStretches(const std::vector<Sum>& stretches, T
 
 std::optional<double> KernelCounters::share(CounterId id) const { return ShareOf(values, id); }
 
+std::optional<double> KernelCounters::memory_share() const {
+  if (const auto both = share(CounterId::kDram)) return both;
+  const auto read = share(CounterId::kDramRead), written = share(CounterId::kDramWrite);
+  if (!read || !written) return std::nullopt;
+  return *read + *written;
+}
+
 std::string_view KernelCounters::limiter() const {
   struct Unit {
-    CounterId id;
+    std::optional<double> share;
     std::string_view name;
   };
-  constexpr Unit kUnits[] = {{CounterId::kTensorActive, "tensor"},
-                             {CounterId::kTensorHmma, "tensor"},
-                             {CounterId::kDram, "memory"},
-                             {CounterId::kFp32, "fp32"},
-                             {CounterId::kFp64, "fp64"}};
+  const Unit units[] = {{share(CounterId::kTensorActive), "tensor"},
+                        {share(CounterId::kTensorHmma), "tensor"},
+                        {memory_share(), "memory"},
+                        {share(CounterId::kFp32), "fp32"},
+                        {share(CounterId::kFp64), "fp64"}};
   double most = 0;
   std::string_view limiter;
-  for (const Unit& unit : kUnits) {
-    const double used = share(unit.id).value_or(0);
+  for (const Unit& unit : units) {
+    const double used = unit.share.value_or(0);
     if (used > most) {
       most = used;
       limiter = unit.name;

@@ -44,6 +44,8 @@ struct KernelCounters {
   std::optional<CounterShare> tensor_at_rated;
 
   std::optional<double> share(CounterId id) const;
+  // Of the memory's bandwidth, both directions together, whichever way they were sampled.
+  std::optional<double> memory_share() const;
   // "tensor", "memory", "fp32", "fp64": what is used most, if that is kLimiting or more; else
   // "launch" where SMs stand empty for want of blocks, "latency" where they wait. Empty: the
   // counters do not tell.

@@ -93,6 +93,17 @@ TEST(KernelCountersTest, AKernelThatRunsAloneForSamplesIsExact) {
   EXPECT_EQ(gemm.limiter(), "tensor");
 }
 
+TEST(KernelCountersTest, ReadingAndWritingTogetherAreTheMemorysShare) {
+  KernelCounters kernel;
+  kernel.values = {{CounterId::kSmActive, 0.95, 0}, {CounterId::kDramRead, 0.5, 0}};
+  EXPECT_EQ(kernel.memory_share(), std::nullopt) << "what it writes is not known";
+  kernel.values.push_back({CounterId::kDramWrite, 0.375, 0});
+  EXPECT_EQ(kernel.memory_share(), 0.875);
+  EXPECT_EQ(kernel.limiter(), "memory") << "neither alone is limiting";
+  kernel.values.push_back({CounterId::kTensorActive, 0.9, 0});
+  EXPECT_EQ(kernel.limiter(), "tensor");
+}
+
 TEST(KernelCountersTest, AnUnsureClockTakesSamplesAtTheEdgesAway) {
   Sampled sampled;
   sampled.Shows("gemm", 0.95, 0.8, 0.3);

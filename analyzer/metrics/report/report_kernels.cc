@@ -54,16 +54,6 @@ void ShapeOf(const KernelShape& shape, proto::LaunchShape& to) {
   to.set_shared_bytes(shape.static_shared_bytes + shape.dynamic_shared_bytes);
 }
 
-// What the memory moves, of what it could: both directions together, whichever way they were
-// sampled.
-std::optional<double> MemoryShare(const KernelCounters& counters) {
-  if (const auto both = counters.share(CounterId::kDram)) return both;
-  const auto read = counters.share(CounterId::kDramRead);
-  const auto written = counters.share(CounterId::kDramWrite);
-  if (!read || !written) return std::nullopt;
-  return *read + *written;
-}
-
 void WriteMeasuredRates(const DeviceFigures& device, const KernelCounters& counters,
                         proto::Kernel& to) {
   const GpuSpec* spec = FindGpuSpec(device.device->name);
@@ -77,7 +67,7 @@ void WriteMeasuredRates(const DeviceFigures& device, const KernelCounters& count
     if (peak && *dtype != PeakDtype::kFp32)
       to.mutable_counters()->set_tflops_per_s(use->share * *peak);
   }
-  const auto memory = MemoryShare(counters);
+  const auto memory = counters.memory_share();
   if (spec != nullptr && memory)
     to.mutable_counters()->set_memory_gb_per_s(*memory * spec->memory_gb_per_s);
 }
