@@ -8,9 +8,9 @@
 namespace traceinject {
 namespace {
 
-// What the GPU may be ahead of us: NVIDIA's example has 512 MiB for 10,000 samples, we decode some
-// hundreds at a time.
-constexpr std::size_t kBufferBytes = 64 << 20;
+// What the GPU may be ahead of us. An H100 ran over 64 MiB after about 430 samples of ten counters;
+// this holds twice as many, four looks' worth.
+constexpr std::size_t kBufferBytes = 128 << 20;
 // That one reading of the buffer takes. The image has some 50 KiB for each, and all of them are
 // written whenever it is made empty.
 constexpr std::uint32_t kSamplesAtOnce = 256;
@@ -70,6 +70,9 @@ bool PmSession::Done(const char* function, pm::Result result, PmFailure* failure
 
 bool PmSession::Open(int device, const std::string& chip, const CounterSet& set,
                      std::int64_t interval_ns, UseContext* use_context, PmFailure* failure) {
+  device_ = device;
+  chip_ = chip;
+  interval_ns_ = interval_ns;
   metrics_.clear();
   for (const CounterMetric& metric : set.metrics) metrics_.push_back(metric.metric);
   if (OpenOnce(device, chip, interval_ns, failure)) return true;
@@ -172,7 +175,14 @@ bool PmSession::CleanImage(PmFailure* failure) {
   return is_clean_;
 }
 
+// One whose buffer ran over does not start again (an unknown error on an H100): a new one does.
 bool PmSession::Start(PmFailure* failure) {
+  if (StartOnce(failure)) return true;
+  return failure->result == pm::kUnknown && OpenOnce(device_, chip_, interval_ns_, failure) &&
+         StartOnce(failure);
+}
+
+bool PmSession::StartOnce(PmFailure* failure) {
   auto start = pm::Make<pm::OfSampling>();
   start.sampling = sampling_;
   started_ = Done("cuptiPmSamplingStart", library_.Start(&start), failure);

@@ -62,6 +62,7 @@ class PmSession {
 
  private:
   bool Done(const char* function, pm::Result result, PmFailure* failure);
+  bool StartOnce(PmFailure* failure);
   bool OpenOnce(int device, const std::string& chip, std::int64_t interval_ns, PmFailure* failure);
   bool Configure(int device, const std::string& chip, PmFailure* failure);
   bool SetInterval(const std::string& chip, std::int64_t interval_ns, PmFailure* failure);
@@ -69,6 +70,9 @@ class PmSession {
   bool TakeImage(PmSamples* samples, PmFailure* failure);
 
   const PmLibrary& library_;
+  int device_ = 0;
+  std::string chip_;
+  std::int64_t interval_ns_ = 0;
   std::vector<const char*> metrics_;
   pm::Host* host_ = nullptr;
   pm::Sampling* sampling_ = nullptr;

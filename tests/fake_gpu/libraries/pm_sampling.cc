@@ -109,6 +109,7 @@ struct Sampler {
   int device = 0;
   std::uint64_t interval_ns = 0;
   bool started = false;
+  bool ran_over = false;       // it never starts again, as on hardware
   std::int64_t set_up_ns = 0;  // where the first sample is said to begin, as on hardware
   bool is_first = false;
   std::int64_t next_ns = 0;  // start of the next sample, CLOCK_REALTIME
@@ -274,6 +275,7 @@ EXPORT pm::Result cuptiPmSamplingStart(pm::OfSampling* params) {
     raise(SIGSEGV);
   }
   if (sampler->started) return pm::kInvalidOperation;
+  if (sampler->ran_over) return pm::kUnknown;
   sampler->started = true;
   sampler->next_ns = fake::NowNs();
   sampler->is_first = true;
@@ -310,7 +312,10 @@ EXPORT pm::Result cuptiPmSamplingDecodeData(pm::DecodeData* params) {
   const std::int64_t now = fake::NowNs(), lose = fake::SettingNumber("FAKE_PM_LOSE", 0);
   params->overflow = ++looks == fake::SettingNumber("FAKE_PM_OVERFLOW", 0) ? 1 : 0;
   params->stopped = pm::kStoppedAtEnd;
-  if (params->overflow != 0) sampler->next_ns = now;
+  if (params->overflow != 0) {
+    sampler->next_ns = now;
+    sampler->ran_over = true;
+  }
   for (; sampler->next_ns + interval <= now; sampler->next_ns += interval) {
     if (image->count == image->most) {
       params->stopped = pm::kStoppedImageFull;
