@@ -357,7 +357,9 @@ void DropEndless(CounterSamples& samples) {
     const std::size_t first = moved.first, before = kept.size();
     for (std::size_t row = first; row < end; ++row) {
       const TimeNs next = row + 1 < end ? samples.start[row + 1] : samples.end[row];
-      if (samples.end[row] - samples.start[row] <= kMostPeriods * samples.period_ns) {
+      // Only the first may have no beginning: others can be of a set with a longer period.
+      const bool is_first = row == first && moved.lead.has_value();
+      if (!is_first || samples.end[row] - samples.start[row] <= kMostPeriods * samples.period_ns) {
         kept.Append({static_cast<std::uint32_t>(row), 1});
       } else if (kept.size() == before) {
         if (lead) *lead += next - samples.start[row];
