@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Hardware counters on a real GPU, see sampling.sh.
 
-  sampling.py check --library LIB --analyze ANALYZE --out OUT [--pairs N] [--seconds S] [--interval-us US] [--program COMMAND...]
+  sampling.py check --library LIB --analyze ANALYZE --out OUT [--part PART]... [--pairs N] [--seconds S] [--interval-us US] [--program COMMAND...]
   sampling.py program [--seconds S]      the program that is recorded; prints its phases as JSON
 """
 
 import argparse
+import bisect
 import json
 import math
 import os
@@ -30,6 +31,9 @@ STUDENT = (12.71, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
 TENSOR_TOLERANCE = 0.10
 PROGRAM_LIMIT_S = 240
 BUDGET = 0.005  # of a core, for reading what `auto` samples
+BETWEEN_BURSTS_NS = 500_000_000
+LEAST_LAUNCHES = 20  # of a kernel, for their mean
+PARTS = ("sets", "cost", "samples")
 
 
 def play(seconds):
@@ -163,6 +167,52 @@ def judge_bursts(checks, recorded):
                bursts=bursts, read_us=read_us)
 
 
+def launches_of_most(database):
+    """Start and length of every launch of the kernel that takes the most time, in order."""
+    name = database.execute("SELECT name FROM kernel GROUP BY name ORDER BY sum(dur) DESC LIMIT 1").fetchone()[0]
+    return database.execute("SELECT start, dur FROM kernel WHERE name = ? ORDER BY start", (name,)).fetchall()
+
+
+def bursts_of(samples):
+    """Start and end of each stretch of samples without a gap that shows."""
+    bursts = []
+    for sample in samples:
+        if bursts and sample.start - bursts[-1][1] < BETWEEN_BURSTS_NS:
+            bursts[-1][1] = sample.end
+        else:
+            bursts.append([sample.start, sample.end])
+    return bursts
+
+
+def periods_beside(launches, burst):
+    """From one launch of a kernel to its next, in us: those inside a burst, and as many at most before it and after it."""
+    starts = [start for start, _ in launches]
+    first, last = bisect.bisect_left(starts, burst[0]), bisect.bisect_right(starts, burst[1])
+    count = last - first
+    periods = [(after - before) / 1e3 for before, after in zip(starts, starts[1:])]
+    inside, beside = periods[first:max(first, last - 1)], periods[max(0, first - 1 - count):max(0, first - 1)] + periods[last:last + count]
+    # Where the program pauses, and where it waits for the GPU before it goes on.
+    usual = 1.5 * statistics.median(periods)
+    return [one for one in inside if one < usual], [one for one in beside if one < usual]
+
+
+def judge_steps_in_bursts(checks, runs):
+    """The kernel that takes the most time, one launch after the other, while samples are taken and beside."""
+    differences = []
+    for recorded in runs:
+        with recorded.open() as database:
+            launches, bursts = launches_of_most(database), bursts_of(read_samples(database))
+        for burst in bursts:
+            inside, beside = periods_beside(launches, burst)
+            if min(len(inside), len(beside)) >= LEAST_LAUNCHES:
+                differences.append(100 * (statistics.fmean(inside) / statistics.fmean(beside) - 1))
+    if not differences:
+        return checks.skip("launches in bursts", "no burst came while that kernel ran")
+    mean, half = interval(differences)
+    checks.note("launches in bursts", f"{mean:+.3f} % (95 %: {mean - half:+.3f} to {mean + half:+.3f}) from one to the next over those beside, "
+                f"in {len(differences)} bursts", mean=mean, half=half, bursts=len(differences))
+
+
 def judge_products(checks, options, recorded, found):
     """Tensor activity is the share of the peak at the clock of the moment: FLOPs by time and published peak are at most that."""
     report = json.loads(subprocess.run([options.analyze, recorded.path, "--format", "json"], stdout=subprocess.PIPE, text=True).stdout or "{}")
@@ -198,22 +248,30 @@ def list_sets(checks, options):
 
 def compare(checks, options):
     """With counters and without, by turns; the first pair warms up and does not count."""
-    differences, last = {}, None
+    differences, runs = {}, []
     for pair in range(options.pairs + 1):
         arms = {}
         for arm in ("on", "off") if pair % 2 else ("off", "on"):
             arms[arm] = Recorded(options, f"{arm}_{pair}", {"TRACEINJECT_COUNTERS": "auto" if arm == "on" else "0",
                                                            "TRACEINJECT_COUNTERS_US": options.interval_us})
-        last = arms["on"]
+        runs.append(arms["on"])
         for arm, recorded in arms.items():
             checks.add(f"pair {pair} {arm}", recorded.code == 0, f"exit code {recorded.code}, {recorded.wall_s:.1f} s")
-        names = sorted({phase["name"] for phase in last.phases if phase["rate"]}) or ["program"]
+        names = sorted({phase["name"] for phase in runs[-1].phases if phase["rate"]}) or ["program"]
         for name in names if pair else ():
             differences.setdefault(name, []).append(100 * (arms["off"].rate(name) / arms["on"].rate(name) - 1))
     for name, values in differences.items():
         mean, half = interval(values)
         checks.note(f"cost of {name}", f"{mean:+.2f} % (95 %: {mean - half:+.2f} to {mean + half:+.2f})", mean=mean, half=half)
-    return last
+    judge_bursts(checks, runs[-1])
+    judge_steps_in_bursts(checks, runs)
+
+
+def all_samples(checks, options):
+    recorded = Recorded(options, "all_samples", {"TRACEINJECT_COUNTERS": "1", "TRACEINJECT_COUNTERS_US": options.interval_us})
+    found = judge_samples(checks, recorded)
+    if found:
+        judge_products(checks, options, recorded, found)
 
 
 def check(options):
@@ -221,12 +279,9 @@ def check(options):
     outcomes = options.out / "outcomes.jsonl"
     outcomes.write_text("")
     checks = Checks(outcomes, "counters")
-    list_sets(checks, options)
-    judge_bursts(checks, compare(checks, options))
-    recorded = Recorded(options, "all_samples", {"TRACEINJECT_COUNTERS": "1", "TRACEINJECT_COUNTERS_US": options.interval_us})
-    found = judge_samples(checks, recorded)
-    if found:
-        judge_products(checks, options, recorded, found)
+    for part, judged in zip(PARTS, (list_sets, compare, all_samples)):
+        if part in (options.part or PARTS):
+            judged(checks, options)
     return summary(outcomes, options.out / "results.json")
 
 
@@ -238,6 +293,7 @@ def main():
     checking = commands.add_parser("check")
     for name in ("library", "analyze", "out"):
         checking.add_argument(f"--{name}", type=full_path, required=True)
+    checking.add_argument("--part", action="append", choices=PARTS, help="may be repeated (default: all)")
     checking.add_argument("--pairs", type=int, default=5, help="processes with counters, and as many without (default: 5)")
     checking.add_argument("--seconds", type=float, default=2, help="of each phase of the program (default: 2)")
     checking.add_argument("--interval-us", default="auto", help="TRACEINJECT_COUNTERS_US (default: auto)")

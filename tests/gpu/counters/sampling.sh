@@ -6,7 +6,7 @@
 # peak. About four minutes. Needs permission for performance counters (root, or NVreg_RestrictProfilingToAdminUsers=0), and no other
 # profiler on the GPU; without, it prints the reason.
 #
-# usage: sampling.sh OUT [--pairs N] [--seconds S] [--interval-us US]    writes OUT/results.json, recordings and logs
+# usage: sampling.sh OUT [--part sets|cost|samples]... [--pairs N] [--seconds S] [--interval-us US]    writes OUT/results.json, recordings and logs
 set -euo pipefail
 
 # shellcheck source=tests/gpu/shared/start.sh
