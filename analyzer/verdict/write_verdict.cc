@@ -193,6 +193,8 @@ void VerdictOf(const Judgement& judgement, const proto::Ranks& between, TimeNs o
     const auto steps = static_cast<double>(judged.steps.count_judged());
     to.set_loss(LossSentence(waterfall, steps));
     if (!to.loss().empty()) to.add_evidence()->set_text(to.loss() + LossItems(waterfall, steps));
+    if (const std::string limits = KernelLimitsOf(figures, steps); !limits.empty())
+      to.add_evidence()->set_text(limits);
   }
   for (const EvidenceLine& line : EvidenceFor(judged, savings, decision))
     EvidenceOf(line, judged, origin, *to.add_evidence());

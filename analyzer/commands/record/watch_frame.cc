@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <initializer_list>
 #include <optional>
 #include <sstream>
 #include <tuple>
@@ -17,6 +18,7 @@
 #include "analyzer/report/layout/text_layout.h"
 #include "analyzer/report/layout/text_notation.h"
 #include "analyzer/verdict/verdict_text.h"
+#include "schemas/counters.h"
 
 namespace traceinject {
 namespace {
@@ -37,7 +39,31 @@ struct Figures {
   std::optional<std::int64_t> step_ns, data_wait_ns;  // of a mean step
   std::optional<double> samples_per_second, busy_share, communication_share,
       exposed_communication_share, memory_bytes, sm_clock_mhz, power_w;
+  std::optional<double> sm_active, tensor_active, dram_active;  // by hardware counters
 };
+
+// Their sum, if all are known.
+std::optional<double> MeasuredSum(const proto::MeasuredUse& use,
+                                  std::initializer_list<CounterId> counters) {
+  double sum = 0;
+  for (const CounterId id : counters) {
+    const auto found = std::find_if(
+        use.values().begin(), use.values().end(),
+        [&](const proto::MeasuredShare& value) { return value.name() == InfoOf(id).name; });
+    if (found == use.values().end()) return std::nullopt;
+    sum += found->share();
+  }
+  return sum;
+}
+
+void AddCounters(const proto::MeasuredUse& use, Figures& to) {
+  to.sm_active = MeasuredSum(use, {CounterId::kSmActive});
+  to.tensor_active = MeasuredSum(use, {CounterId::kTensorActive});
+  if (!to.tensor_active) to.tensor_active = MeasuredSum(use, {CounterId::kTensorHmma});
+  to.dram_active = MeasuredSum(use, {CounterId::kDram});
+  if (!to.dram_active)
+    to.dram_active = MeasuredSum(use, {CounterId::kDramRead, CounterId::kDramWrite});
+}
 
 std::optional<std::int64_t> DataWaitOf(const proto::DeviceSteps& steps) {
   if (steps.judged() == 0) return std::nullopt;
@@ -72,6 +98,7 @@ Figures FiguresOf(const proto::Report& report, const proto::DeviceReport& device
     figures.sm_clock_mhz = telemetry.sm_clock_mhz().mean();
   }
   if (telemetry.has_power_w()) figures.power_w = telemetry.power_w().mean();
+  AddCounters(device.measured_use(), figures);
   return figures;
 }
 
@@ -92,17 +119,43 @@ std::string Number(const std::optional<double>& value, const char* unit) {
   return value ? fmt::format("{:.4g}{}", *value, unit) : kNone;
 }
 
-std::vector<std::string> RowOf(const Figures& row) {
-  return {row.device->label(),
-          Time(row.step_ns),
-          Number(row.samples_per_second, ""),
-          Share(row.busy_share),
-          Share(row.communication_share),
-          Share(row.exposed_communication_share),
-          Time(row.data_wait_ns),
-          row.memory_bytes ? FormatBytes(static_cast<std::int64_t>(*row.memory_bytes)) : kNone,
-          Number(row.sm_clock_mhz, " MHz"),
-          Number(row.power_w, " W")};
+struct Column {
+  const char* title;
+  std::string (*text)(const Figures& row);
+  bool only_if_known = false;  // it is left out where no GPU has the figure
+};
+constexpr Column kColumns[] = {
+    {"", [](const Figures& row) { return row.device->label(); }},
+    {"step", [](const Figures& row) { return Time(row.step_ns); }},
+    {"samples/s", [](const Figures& row) { return Number(row.samples_per_second, ""); }},
+    {"busy", [](const Figures& row) { return Share(row.busy_share); }},
+    {"comm", [](const Figures& row) { return Share(row.communication_share); }},
+    {"exposed", [](const Figures& row) { return Share(row.exposed_communication_share); }},
+    {"data wait", [](const Figures& row) { return Time(row.data_wait_ns); }},
+    {"SMs", [](const Figures& row) { return Share(row.sm_active); }, true},
+    {"tensor", [](const Figures& row) { return Share(row.tensor_active); }, true},
+    {"DRAM", [](const Figures& row) { return Share(row.dram_active); }, true},
+    {"memory",
+     [](const Figures& row) {
+       return row.memory_bytes ? FormatBytes(static_cast<std::int64_t>(*row.memory_bytes)) : kNone;
+     }},
+    {"SM clock", [](const Figures& row) { return Number(row.sm_clock_mhz, " MHz"); }},
+    {"power", [](const Figures& row) { return Number(row.power_w, " W"); }},
+};
+
+// The first `shown` rows under their titles.
+TableText TableOf(const std::vector<Figures>& rows, std::size_t shown) {
+  TableText table;
+  table.rows.resize(shown + 1);
+  for (const Column& column : kColumns) {
+    const bool is_known = std::any_of(
+        rows.begin(), rows.end(), [&](const Figures& row) { return column.text(row) != kNone; });
+    if (column.only_if_known && !is_known) continue;
+    table.align_right.push_back(!table.align_right.empty());
+    table.rows[0].emplace_back(column.title);
+    for (std::size_t i = 0; i < shown; ++i) table.rows[i + 1].push_back(column.text(rows[i]));
+  }
+  return table;
 }
 
 std::vector<std::string> LinesOf(const std::string& text) {
@@ -220,11 +273,13 @@ std::string JsonRow(const Figures& row) {
   return fmt::format(
       "{{\"label\": {}, \"step_ns\": {}, \"samples_per_second\": {}, \"busy_share\": {}, "
       "\"communication_share\": {}, \"exposed_communication_share\": {}, \"data_wait_ns\": {}, "
-      "\"memory_used_bytes\": {}, \"sm_clock_mhz\": {}, \"power_w\": {}}}",
+      "\"memory_used_bytes\": {}, \"sm_clock_mhz\": {}, \"power_w\": {}, \"sm_active\": {}, "
+      "\"tensor_active\": {}, \"dram_active\": {}}}",
       JsonString(row.device->label()), JsonNumber(row.step_ns), JsonNumber(row.samples_per_second),
       JsonNumber(row.busy_share), JsonNumber(row.communication_share),
       JsonNumber(row.exposed_communication_share), JsonNumber(row.data_wait_ns),
-      JsonNumber(row.memory_bytes), JsonNumber(row.sm_clock_mhz), JsonNumber(row.power_w));
+      JsonNumber(row.memory_bytes), JsonNumber(row.sm_clock_mhz), JsonNumber(row.power_w),
+      JsonNumber(row.sm_active), JsonNumber(row.tensor_active), JsonNumber(row.dram_active));
 }
 
 }  // namespace
@@ -242,12 +297,8 @@ std::string FrameText(const WatchFrame& frame, const FrameSize& size) {
   constexpr std::size_t kOtherLines = 3;
   if (size.lines > 0)
     shown = std::min(shown, size.lines - std::min(size.lines - 1, conclusion.size() + kOtherLines));
-  TableText table;
-  table.align_right = {false, true, true, true, true, true, true, true, true, true};
-  table.rows.push_back({"", "step", "samples/s", "busy", "comm", "exposed", "data wait", "memory",
-                        "SM clock", "power"});
-  for (std::size_t i = 0; i < shown; ++i) table.rows.push_back(RowOf(rows[i]));
-  for (std::string& line : LinesOf(FormatTable(table))) lines.push_back(std::move(line));
+  for (std::string& line : LinesOf(FormatTable(TableOf(rows, shown))))
+    lines.push_back(std::move(line));
   if (shown < rows.size())
     lines.push_back(fmt::format("and {} more that wait longer for others", rows.size() - shown));
   lines.insert(lines.end(), conclusion.begin(), conclusion.end());

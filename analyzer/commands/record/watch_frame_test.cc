@@ -67,6 +67,25 @@ TEST(WatchFrame, WhatIsNotKnownIsNoNumber) {
   EXPECT_NE(FrameJson(At(report)).find("\"step_ns\": null"), std::string::npos);
 }
 
+TEST(WatchFrame, HardwareCountersWhereTheyWereSampled) {
+  proto::Report report = Job(1);
+  EXPECT_EQ(FrameText(At(report), {}).find("tensor"), std::string::npos);
+  EXPECT_NE(FrameJson(At(report)).find("\"tensor_active\": null"), std::string::npos);
+  const auto measure = [&](const char* name, double share) {
+    proto::MeasuredShare* one = report.mutable_devices(0)->mutable_measured_use()->add_values();
+    one->set_name(name);
+    one->set_share(share);
+  };
+  measure("tensor_active", 0.625);
+  measure("dram_read", 0.25);
+  measure("dram_write", 0.125);
+  const auto lines = Lines(FrameText(At(report), {}));
+  EXPECT_NE(lines[1].find("tensor   DRAM"), std::string::npos) << lines[1];
+  EXPECT_NE(lines[2].find("62.5 %  37.5 %"), std::string::npos) << lines[2];
+  EXPECT_EQ(lines[1].find("SMs"), std::string::npos) << "it is not known";
+  EXPECT_NE(FrameJson(At(report)).find("\"dram_active\": 0.375"), std::string::npos);
+}
+
 TEST(WatchFrame, FiguresOfStepsAndOfTheCard) {
   proto::Report report = Job(1);
   proto::DeviceSteps* steps = report.add_steps();

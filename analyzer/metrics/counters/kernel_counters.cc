@@ -21,11 +21,16 @@ constexpr std::int64_t kLeastSamples = 5;
 // Of a name's time, what may be without a figure.
 constexpr double kMostUnknown = 0.1;
 
-template <typename Shares>
-std::optional<double> ShareOf(const Shares& shares, CounterId id) {
-  const auto found =
-      std::find_if(shares.begin(), shares.end(), [&](const auto& one) { return one.id == id; });
+std::optional<CounterShare> Find(const std::vector<CounterShare>& shares, CounterId id) {
+  const auto found = std::find_if(shares.begin(), shares.end(),
+                                  [&](const CounterShare& one) { return one.id == id; });
   if (found == shares.end()) return std::nullopt;
+  return *found;
+}
+
+std::optional<double> ShareOf(const std::vector<CounterShare>& shares, CounterId id) {
+  const std::optional<CounterShare> found = Find(shares, id);
+  if (!found) return std::nullopt;
   return found->share;
 }
 
@@ -380,36 +385,54 @@ std::optional<CounterShare> MeanOfStretches(const std::vector<Sum>& stretches, T
 
 std::optional<double> KernelCounters::share(CounterId id) const { return ShareOf(values, id); }
 
-std::optional<double> KernelCounters::memory_share() const {
-  if (const auto both = share(CounterId::kDram)) return both;
-  const auto read = share(CounterId::kDramRead), written = share(CounterId::kDramWrite);
+std::optional<CounterShare> KernelCounters::value(CounterId id) const { return Find(values, id); }
+
+std::optional<CounterShare> KernelCounters::memory() const {
+  if (const auto both = value(CounterId::kDram)) return both;
+  const auto read = value(CounterId::kDramRead), written = value(CounterId::kDramWrite);
   if (!read || !written) return std::nullopt;
-  return *read + *written;
+  return CounterShare{CounterId::kDram, read->share + written->share,
+                      std::hypot(read->error, written->error)};
 }
 
-std::string_view KernelCounters::limiter() const {
+std::optional<CounterShare> KernelCounters::tensor() const {
+  if (const auto all = value(CounterId::kTensorActive)) return all;
+  return value(CounterId::kTensorHmma);
+}
+
+std::optional<double> KernelCounters::tensor_clock_mhz(double rated_mhz) const {
+  constexpr double kHardly = 0.1;
+  const auto busy = value(CounterId::kTensorActive);
+  if (!busy || !tensor_at_rated || busy->share < kHardly) return std::nullopt;
+  return rated_mhz * tensor_at_rated->share / busy->share;
+}
+
+KernelLimit KernelCounters::limit() const {
   struct Unit {
-    std::optional<double> share;
-    std::string_view name;
+    std::optional<CounterShare> use;
+    KernelLimit limit;
   };
-  const Unit units[] = {{share(CounterId::kTensorActive), "tensor"},
-                        {share(CounterId::kTensorHmma), "tensor"},
-                        {memory_share(), "memory"},
-                        {share(CounterId::kFp32), "fp32"},
-                        {share(CounterId::kFp64), "fp64"}};
+  const Unit units[] = {{tensor(), KernelLimit::kTensor},
+                        {memory(), KernelLimit::kMemory},
+                        {value(CounterId::kFp32), KernelLimit::kFp32},
+                        {value(CounterId::kFp64), KernelLimit::kFp64}};
   double most = 0;
-  std::string_view limiter;
+  KernelLimit limit = KernelLimit::kUnknown;
   for (const Unit& unit : units) {
-    const double used = unit.share.value_or(0);
-    if (used > most) {
-      most = used;
-      limiter = unit.name;
-    }
+    if (!unit.use || unit.use->share <= most) continue;
+    most = unit.use->share;
+    limit = unit.limit;
   }
-  if (most >= kLimiting) return limiter;
+  if (most >= kLimiting) return limit;
   const auto active = share(CounterId::kSmActive);
-  if (!active || limiter.empty()) return {};
-  return *active < kLimiting ? "launch" : "latency";
+  if (!active || limit == KernelLimit::kUnknown) return KernelLimit::kUnknown;
+  return *active < kLimiting ? KernelLimit::kLaunch : KernelLimit::kLatency;
+}
+
+std::string_view LimitName(KernelLimit limit) {
+  constexpr std::string_view kNames[] = {"",     "tensor", "memory", "fp32",
+                                         "fp64", "launch", "latency"};
+  return kNames[static_cast<std::size_t>(limit)];
 }
 
 std::vector<KernelCounters> AttributeCounters(const Rank& rank, const Device& device,

@@ -31,6 +31,16 @@ struct CounterShare {
   double share = 0, error = 0;
 };
 
+enum class KernelLimit : std::uint8_t {
+  kUnknown,  // the counters do not tell
+  kTensor,
+  kMemory,
+  kFp32,
+  kFp64,
+  kLaunch,
+  kLatency,
+};
+
 // Of all launches of one name.
 struct KernelCounters {
   std::uint32_t name = kNone;   // Rank::strings
@@ -43,16 +53,24 @@ struct KernelCounters {
   // empty: a clock is not known.
   std::optional<CounterShare> tensor_at_rated;
 
+  std::optional<CounterShare> value(CounterId id) const;
   std::optional<double> share(CounterId id) const;
   // Of the memory's bandwidth, both directions together, whichever way they were sampled.
-  std::optional<double> memory_share() const;
-  // "tensor", "memory", "fp32", "fp64": what is used most, if that is kLimiting or more; else
-  // "launch" where SMs stand empty for want of blocks, "latency" where they wait. Empty: the
-  // counters do not tell.
-  std::string_view limiter() const;
+  std::optional<CounterShare> memory() const;
+  // Of the tensor cores' time, of the types that were sampled.
+  std::optional<CounterShare> tensor() const;
+  // The clock while tensor cores were busy; empty: not known, or they hardly were. `rated_mhz`: as
+  // for tensor_at_rated.
+  std::optional<double> tensor_clock_mhz(double rated_mhz) const;
+  // What is used most, if that is kLimiting or more; else kLaunch where SMs stand empty for want of
+  // blocks, kLatency where they wait.
+  KernelLimit limit() const;
 };
 
 inline constexpr double kLimiting = 0.6;
+
+// "tensor", "memory", "fp32", "fp64", "launch", "latency"; empty: unknown.
+std::string_view LimitName(KernelLimit limit);
 
 // Of samples inside the times. O(samples + operations log operations + names^3), with at most some
 // hundred kernels: those with most time. `rated_mhz`: clock of the published rate.

@@ -90,18 +90,18 @@ TEST(KernelCountersTest, AKernelThatRunsAloneForSamplesIsExact) {
   EXPECT_EQ(gemm.samples, 7) << "not the first, which it had half of, nor the last";
   EXPECT_NEAR(*gemm.share(CounterId::kTensorActive), 0.8, 1e-9);
   EXPECT_NEAR(*gemm.share(CounterId::kDram), 0.3, 1e-9);
-  EXPECT_EQ(gemm.limiter(), "tensor");
+  EXPECT_EQ(gemm.limit(), KernelLimit::kTensor);
 }
 
 TEST(KernelCountersTest, ReadingAndWritingTogetherAreTheMemorysShare) {
   KernelCounters kernel;
   kernel.values = {{CounterId::kSmActive, 0.95, 0}, {CounterId::kDramRead, 0.5, 0}};
-  EXPECT_EQ(kernel.memory_share(), std::nullopt) << "what it writes is not known";
+  EXPECT_EQ(kernel.memory().has_value(), false) << "what it writes is not known";
   kernel.values.push_back({CounterId::kDramWrite, 0.375, 0});
-  EXPECT_EQ(kernel.memory_share(), 0.875);
-  EXPECT_EQ(kernel.limiter(), "memory") << "neither alone is limiting";
+  EXPECT_EQ(kernel.memory()->share, 0.875);
+  EXPECT_EQ(kernel.limit(), KernelLimit::kMemory) << "neither alone is limiting";
   kernel.values.push_back({CounterId::kTensorActive, 0.9, 0});
-  EXPECT_EQ(kernel.limiter(), "tensor");
+  EXPECT_EQ(kernel.limit(), KernelLimit::kTensor);
 }
 
 TEST(KernelCountersTest, AnUnsureClockTakesSamplesAtTheEdgesAway) {
@@ -140,8 +140,8 @@ TEST(KernelCountersTest, ShortKernelsAreTakenApart) {
   EXPECT_NEAR(*found.at("norm").share(CounterId::kTensorActive), 0, 0.03);
   EXPECT_NEAR(*found.at("norm").share(CounterId::kDram), 0.85, 0.03);
   EXPECT_NEAR(*found.at("small").share(CounterId::kSmActive), 0.2, 0.03);
-  EXPECT_EQ(found.at("norm").limiter(), "memory");
-  EXPECT_EQ(found.at("small").limiter(), "launch");
+  EXPECT_EQ(found.at("norm").limit(), KernelLimit::kMemory);
+  EXPECT_EQ(found.at("small").limit(), KernelLimit::kLaunch);
 }
 
 // A large product and a small one by the same kernel: each with another neighbor, so that their

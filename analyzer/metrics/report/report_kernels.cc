@@ -67,9 +67,9 @@ void WriteMeasuredRates(const DeviceFigures& device, const KernelCounters& count
     if (peak && *dtype != PeakDtype::kFp32)
       to.mutable_counters()->set_tflops_per_s(use->share * *peak);
   }
-  const auto memory = counters.memory_share();
+  const auto memory = counters.memory();
   if (spec != nullptr && memory)
-    to.mutable_counters()->set_memory_gb_per_s(*memory * spec->memory_gb_per_s);
+    to.mutable_counters()->set_memory_gb_per_s(memory->share * spec->memory_gb_per_s);
 }
 
 }  // namespace

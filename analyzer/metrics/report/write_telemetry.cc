@@ -111,7 +111,7 @@ void WriteMeasuredUse(const DeviceCounters& from, TimeNs times_ns,
 void WriteKernelCounters(const KernelCounters& from, proto::KernelCounters& to) {
   to.set_samples(from.samples);
   to.set_exact(from.exact);
-  to.set_limiter(std::string(from.limiter()));
+  to.set_limiter(std::string(LimitName(from.limit())));
   for (const CounterShare& value : from.values) {
     proto::KernelCounter& one = *to.add_values();
     one.set_name(std::string(InfoOf(value.id).name));

@@ -24,4 +24,10 @@ struct CounterEvidence {
 // Only of memory_bound, inefficient_gemm, low_precision_unused and throttled. O(operations).
 CounterEvidence CounterEvidenceOf(const DeviceFigures& figures, const KernelSaving& saving);
 
+// Of the kernels with most time, where the counters tell what holds them up: "hardware counters:
+// sm90_gemm, 12.31 ms a step: at the limit of the tensor cores (tensor cores busy 91.2 % ± 0.3 %,
+// at 1410 of 1830 MHz); ...". Empty: they do not. `steps`: of how many the figures are. O(kernels
+// log kernels).
+std::string KernelLimitsOf(const DeviceFigures& figures, double steps);
+
 }  // namespace traceinject

@@ -78,5 +78,42 @@ TEST_F(CounterEvidenceTest, SpeaksAgainstALabelOnlyBeyondItsError) {
   EXPECT_EQ(Of("inefficient_gemm").caveat, "");
 }
 
+TEST_F(CounterEvidenceTest, MemoryAndTensorCoresAreSeenHoweverTheyWereSampled) {
+  for (const std::uint32_t op : {0, 1})
+    Shows(op, {{CounterId::kDramRead, 0.5, 0.003},
+               {CounterId::kDramWrite, 0.25, 0.004},
+               {CounterId::kTensorHmma, 0.1, 0.002}});
+  EXPECT_EQ(Of("memory_bound").text,
+            "hardware counters of these kernels: device memory busy 75.0 % ± 0.4 %, tensor cores "
+            "busy 10.0 % ± 0.2 %");
+}
+
+TEST_F(CounterEvidenceTest, TellsWhatHoldsUpTheKernelsWithMostTime) {
+  EXPECT_EQ(KernelLimitsOf(figures_, 2), "");
+  Shows(0, {{CounterId::kTensorActive, 0.9, 0.01}});
+  Shows(1, {{CounterId::kTensorActive, 0.05, 0.01},
+            {CounterId::kDram, 0.4, 0.02},
+            {CounterId::kSmActive, 0.95, 0}});
+  figures_.kernel_counters[0].ns = 3'000'000;
+  figures_.kernel_counters[1].ns = 1'000'000;
+  EXPECT_EQ(KernelLimitsOf(figures_, 2),
+            "hardware counters: large, 1.500 ms a step: at the limit of the tensor cores (tensor "
+            "cores busy 90.0 % ± 1.0 %); small, 500.0 us a step: at no unit's limit: warps wait "
+            "(tensor cores busy 5.0 % ± 1.0 %, device memory busy 40.0 % ± 2.0 %)");
+  figures_.kernel_counters.erase(figures_.kernel_counters.begin());
+  figures_.kernel_counters[0].values.clear();
+  EXPECT_EQ(KernelLimitsOf(figures_, 2), "") << "nothing is known of it";
+}
+
+TEST_F(CounterEvidenceTest, TellsTheClockOfBusyTensorCores) {
+  Device& device = builder_.rank().devices[0];
+  device.cc_major = 9, device.cc_minor = 0, device.sm_count = 132;
+  Shows(0, {{CounterId::kTensorActive, 0.9, 0.01}});
+  figures_.kernel_counters[0].ns = 3'000'000;
+  figures_.kernel_counters[0].tensor_at_rated = CounterShare{CounterId::kTensorActive, 0.675, 0.01};
+  EXPECT_NE(KernelLimitsOf(figures_, 1).find("± 1.0 %, at 1373 of 1830 MHz)"), std::string::npos)
+      << KernelLimitsOf(figures_, 1);
+}
+
 }  // namespace
 }  // namespace traceinject
