@@ -5,13 +5,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analyzer/common/text.h"
 #include "analyzer/common/units.h"
 #include "analyzer/html/charts/chart.h"
+#include "analyzer/metrics/counters/kernel_counters.h"
 #include "analyzer/report/layout/kernel_names.h"
 #include "analyzer/report/layout/text_notation.h"
 
@@ -113,9 +116,22 @@ void DrawRoof(Chart& chart, const Scale& x, const proto::GpuPeaks& peaks, const 
   if (ridge < x.high) chart.Label(x.high, roof.tflops, text);
 }
 
+// "compute", "memory": by the shapes, else by the unit that counters show to be full. Empty:
+// neither.
+std::string BoundOf(const proto::Kernel& kernel) {
+  if (!kernel.work().bound().empty()) return kernel.work().bound();
+  const std::string& limiter = kernel.counters().limiter();
+  if (limiter == LimitName(KernelLimit::kMemory)) return "memory";
+  for (const KernelLimit limit : {KernelLimit::kTensor, KernelLimit::kFp32, KernelLimit::kFp64}) {
+    if (limiter == LimitName(limit)) return "compute";
+  }
+  return "";
+}
+
 std::string TipOf(const proto::Kernel& kernel, const std::string& name) {
   const proto::KernelWork& work = kernel.work();
   const RooflinePlace place = *PlaceOf(kernel);
+  const std::string bound = BoundOf(kernel);
   std::string text = fmt::format("{}: {:.1f} TFLOP/s", name, place.tflops_per_s);
   if (work.has_peak_share())
     text += fmt::format(", {} of the peak", Percent(work.peak_share()));
@@ -123,15 +139,35 @@ std::string TipOf(const proto::Kernel& kernel, const std::string& name) {
     text += fmt::format(", {} of the peak by counters", Percent(kernel.counters().peak_share()));
   text += fmt::format("; {:.1f} FLOP/byte{}", place.flops_per_byte,
                       place.measured_bytes ? " of measured bytes" : "");
-  if (!work.bound().empty()) text += fmt::format(", {}-bound", work.bound());
+  if (!bound.empty()) text += fmt::format(", {}-bound", bound);
   return text + fmt::format("; {} ({} of the kernel time)", FormatTime(kernel.total_ns()),
                             Percent(kernel.share()));
 }
 
-std::string MarkOfBound(const std::string& bound) {
-  return bound == "compute"  ? "compute-bound"
-         : bound == "memory" ? "memory-bound"
-                             : "bound-unknown";
+struct BoundMark {
+  std::string_view bound, mark, title;
+};
+constexpr BoundMark kBoundMarks[] = {{"compute", "compute-bound", "compute-bound"},
+                                     {"memory", "memory-bound", "memory-bound"},
+                                     {"", "bound-unknown", "neither, or unknown"}};
+
+std::string MarkOf(const proto::Kernel& kernel) {
+  const std::string bound = BoundOf(kernel);
+  for (const BoundMark& each : kBoundMarks) {
+    if (each.bound == bound) return std::string(each.mark);
+  }
+  return std::string(std::end(kBoundMarks)[-1].mark);
+}
+
+std::vector<LegendEntry> LegendOf(const std::vector<const proto::Kernel*>& kernels, bool has_roof) {
+  std::vector<LegendEntry> legend;
+  for (const BoundMark& each : kBoundMarks) {
+    if (std::any_of(kernels.begin(), kernels.end(),
+                    [&](const proto::Kernel* kernel) { return MarkOf(*kernel) == each.mark; }))
+      legend.push_back({std::string(each.mark), std::string(each.title)});
+  }
+  if (has_roof) legend.push_back({"key-roof", "published roof"});
+  return legend;
 }
 
 void WriteNotes(const HtmlReport& to, const std::vector<const proto::Kernel*>& known,
@@ -169,7 +205,8 @@ void WriteRoofline(const HtmlReport& to) {
   if (known.empty())
     return to.out.Leaf("p",
                        "No roofline: no kernel has known FLOPs and bytes. They come from recorded "
-                       "cuBLAS and attention calls.",
+                       "cuBLAS, cuDNN, and attention calls, and from hardware counters "
+                       "(TRACEINJECT_COUNTERS=auto).",
                        {{"class", "note"}});
   const proto::DeviceReport* device = DeviceWithPeaks(to.report);
   const std::vector<Roof> roofs =
@@ -192,13 +229,6 @@ void WriteRoofline(const HtmlReport& to) {
   std::vector<std::string> names;
   for (std::size_t i = 0; i < shown; ++i) names.push_back(known[i]->name());
   names = ShortKernelNames(names, kDotNameWidth);
-  std::vector<LegendEntry> legend;
-  for (const char* bound : {"compute", "memory"}) {
-    if (std::any_of(known.begin(), known.end(),
-                    [&](const proto::Kernel* kernel) { return kernel->work().bound() == bound; }))
-      legend.push_back({MarkOfBound(bound), fmt::format("{}-bound", bound)});
-  }
-  if (!roofs.empty()) legend.push_back({"key-roof", "published roof"});
   {
     const Scale scale = x.scale;
     Chart chart(to.out,
@@ -206,7 +236,7 @@ void WriteRoofline(const HtmlReport& to) {
                  fmt::format("{} at {:.3g} to {:.3g} FLOP/byte reach {:.3g} to {:.3g} TFLOP/s",
                              Plural(static_cast<std::int64_t>(known.size()), "kernel name"),
                              least_x, most_x, least_y, fastest),
-                 legend},
+                 LegendOf(known, !roofs.empty())},
                 std::move(x), std::move(y), 320);
     for (const Roof& roof : roofs) DrawRoof(chart, scale, device->peaks(), roof);
     const auto radius = [&](std::size_t i) { return 3.5 + 14 * std::sqrt(known[i]->share()); };
@@ -215,8 +245,7 @@ void WriteRoofline(const HtmlReport& to) {
       return Point{at.flops_per_byte, at.tflops_per_s};
     };
     for (std::size_t i = 0; i < shown; ++i)
-      chart.Dot(place(i), "dot " + MarkOfBound(known[i]->work().bound()),
-                TipOf(*known[i], names[i]), radius(i));
+      chart.Dot(place(i), "dot " + MarkOf(*known[i]), TipOf(*known[i], names[i]), radius(i));
     for (std::size_t i = 0; i < std::min(shown, kNamedDots); ++i)
       chart.Name(place(i), radius(i), ShortenMiddle(names[i], kLabelWidth));
   }
