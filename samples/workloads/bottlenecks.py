@@ -8,12 +8,15 @@ after a few steps that are not timed, so the difference of their step times is w
   what each cause costs     python3 bottlenecks.py
   one cause, to be recorded python3 bottlenecks.py --cause sync --schedule on --steps 60
   stronger                  python3 bottlenecks.py --cause gc=3000
+  on a late host            python3 bottlenecks.py --cause sync --load medium --schedule rest,off,on,off
 
 One line of JSON a cause is printed: step times are wall-clock milliseconds a step, with a synchronisation before and after each
 block and none in between that is not planted. "Off" does the same work without the fault: the batch is there but its decoding is
 not; the copy comes from pinned memory; the statistics stay on the GPU; nothing is saved, freed or collected; the same is computed in
 a better type, shape or kernel. The program that is bound by launches is, when off, the very same step captured into a CUDA graph: its
 saving is the cost of launching one by one.
+
+With --load, busy processes run beside all blocks but those named rest, which do what off does.
 """
 
 import argparse
@@ -28,7 +31,10 @@ import traceback
 import torch
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from host_load import LOADS, HostLoad  # noqa: E402
 from planted_causes import CAUSES  # noqa: E402
+
+STATES = ("rest", "off", "on")
 
 
 class Counts:
@@ -47,7 +53,7 @@ class Counts:
 
 
 def run_block(cause, job, knob, options, counts):
-    """Milliseconds a step."""
+    """Milliseconds a step, and when its first step and its last begin and end (ns since 1970)."""
     batches = iter(cause.loader(job, knob, options.settle + options.steps))
     began = None
     cause.start(job, knob)
@@ -55,13 +61,13 @@ def run_block(cause, job, knob, options, counts):
         for index in range(-options.settle, options.steps):
             if index == 0:
                 torch.cuda.synchronize(job.device)
-                began = time.perf_counter()
+                began, began_ns = time.perf_counter(), time.time_ns()
             with torch.cuda.nvtx.range(f"step {index + options.settle}") if options.nvtx else contextlib.nullcontext():
                 cause.step(job, knob, counts.next(batches))
                 cause.after_step(job, knob, index)
             counts.steps += 1
         torch.cuda.synchronize(job.device)
-        return (time.perf_counter() - began) * 1e3 / options.steps
+        return {"step_ms": (time.perf_counter() - began) * 1e3 / options.steps, "start_unix_ns": began_ns, "end_unix_ns": time.time_ns()}
     finally:
         cause.stop(job)
 
@@ -73,15 +79,23 @@ def run_cause(text, options, jobs, device):
     key = cause.key_of_job()
     if key not in jobs:
         jobs[key] = cause.job(device, options, knob)
-    job, counts, step_ms = jobs[key], Counts(), {"off": [], "on": []}
-    schedule = [state for state in options.schedule if not (control and state == "off")]
-    for state in schedule * options.rounds:
-        step_ms[state].append(run_block(cause, job, knob if state == "on" else 0, options, counts))
+    job, counts, blocks, load = jobs[key], Counts(), [], HostLoad(options.load)
+    try:
+        for state in options.schedule * options.rounds:
+            if control and state == "off":
+                continue
+            if state != "rest" and not load.processes:
+                load.start()
+            elif state == "rest":
+                load.stop()
+            blocks.append({"state": state, **run_block(cause, job, knob if state == "on" else 0, options, counts)})
+    finally:
+        load.stop()
+    step_ms = {state: [block["step_ms"] for block in blocks if block["state"] == state] for state in STATES}
+    means = {f"step_ms_{state}": statistics.mean(each) if each else None for state, each in step_ms.items()}
     return {
-        "cause": text, "label": cause.label, "control": control, "knob": knob, "unit": cause.unit,
-        "step_ms_off": statistics.mean(step_ms["off"]) if step_ms["off"] else None,
-        "step_ms_on": statistics.mean(step_ms["on"]) if step_ms["on"] else None,
-        "blocks_off": step_ms["off"], "blocks_on": step_ms["on"], "steps": options.steps, "settle": options.settle,
+        "cause": text, "label": cause.label, "control": control, "knob": knob, "unit": cause.unit, "load": options.load, **means,
+        "blocks_off": step_ms["off"], "blocks_on": step_ms["on"], "blocks": blocks, "steps": options.steps, "settle": options.settle,
         "total_steps": counts.steps, "optimizer_steps": counts.steps * cause.optimizer_steps,
         "total_batches": counts.batches, "data_wait_ms": counts.data_wait_ms,
         "loss": float(job.loss), "gpu": torch.cuda.get_device_name(device), "torch": torch.__version__,
@@ -113,7 +127,9 @@ def parse_options():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cause", action="append", type=cause_argument, metavar="CAUSE[=KNOB]",
                         help="with its strength in its unit (--list); may be repeated (default: all, with theirs)")
-    parser.add_argument("--schedule", default="off,on", help="blocks of a round: off, on, or both in any order (default: off,on)")
+    parser.add_argument("--schedule", default="off,on", help="blocks of a round: rest, off, on in any order (default: off,on)")
+    parser.add_argument("--load", choices=LOADS, default="none", help="busy processes: light: one for every second processor; medium: one for "
+                        "each; heavy: two for each (default: none)")
     parser.add_argument("--rounds", type=int, default=1, help="how often the schedule runs (default: 1)")
     parser.add_argument("--steps", type=int, default=20, help="timed steps of a block (default: 20)")
     parser.add_argument("--settle", type=int, default=6, help="steps before them (default: 6)")
@@ -124,8 +140,8 @@ def parse_options():
     options = parser.parse_args()
     options.cause = options.cause or list(CAUSES)
     options.schedule = options.schedule.split(",")
-    if not set(options.schedule) <= {"off", "on"}:
-        parser.error("--schedule takes off and on, separated by commas")
+    if not set(options.schedule) <= set(STATES):
+        parser.error(f"--schedule takes {', '.join(STATES)}, separated by commas")
     if options.rounds < 1 or options.steps < 1 or options.settle < 1:
         parser.error("--rounds, --steps and --settle must be at least 1")
     for name, _ in map(named_cause, options.cause):

@@ -230,7 +230,7 @@ class SmallKernels(Cause):
 
 class SlowPython(Cause):
     """Python computes between the layers, on the thread that launches."""
-    label, unit, knob = "launch_bound", "ms of Python a step", 30
+    label, unit, knob = "host_code", "ms of Python a step", 30
     hooks = ()
 
     def start(self, job, knob):

@@ -151,7 +151,7 @@ constexpr BoundMark kBoundMarks[] = {{"compute", "compute-bound", "compute-bound
                                      {"memory", "memory-bound", "memory-bound"},
                                      {"", "bound-unknown", "neither, or unknown"}};
 
-std::string MarkOf(const proto::Kernel& kernel) {
+std::string MarkOfKernel(const proto::Kernel& kernel) {
   const std::string bound = BoundOf(kernel);
   for (const BoundMark& each : kBoundMarks) {
     if (each.bound == bound) return std::string(each.mark);
@@ -162,8 +162,9 @@ std::string MarkOf(const proto::Kernel& kernel) {
 std::vector<LegendEntry> LegendOf(const std::vector<const proto::Kernel*>& kernels, bool has_roof) {
   std::vector<LegendEntry> legend;
   for (const BoundMark& each : kBoundMarks) {
-    if (std::any_of(kernels.begin(), kernels.end(),
-                    [&](const proto::Kernel* kernel) { return MarkOf(*kernel) == each.mark; }))
+    if (std::any_of(kernels.begin(), kernels.end(), [&](const proto::Kernel* kernel) {
+          return MarkOfKernel(*kernel) == each.mark;
+        }))
       legend.push_back({std::string(each.mark), std::string(each.title)});
   }
   if (has_roof) legend.push_back({"key-roof", "published roof"});
@@ -245,7 +246,7 @@ void WriteRoofline(const HtmlReport& to) {
       return Point{at.flops_per_byte, at.tflops_per_s};
     };
     for (std::size_t i = 0; i < shown; ++i)
-      chart.Dot(place(i), "dot " + MarkOf(*known[i]), TipOf(*known[i], names[i]), radius(i));
+      chart.Dot(place(i), "dot " + MarkOfKernel(*known[i]), TipOf(*known[i], names[i]), radius(i));
     for (std::size_t i = 0; i < std::min(shown, kNamedDots); ++i)
       chart.Name(place(i), radius(i), ShortenMiddle(names[i], kLabelWidth));
   }

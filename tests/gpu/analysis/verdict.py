@@ -14,8 +14,10 @@ rank, between the start of its first and the end of its last step.
 
 Beside the table it tells how many of the measured savings lie within the 95 % intervals that are stated.
 
---load makes a late host of any machine: busy processes, pinned to the processors that this may use, run beside both truth and
-recording. light: one for every second processor; medium: one for each; heavy: two for each.
+--load makes a late host of any machine by busy processes (samples/workloads/host_load.py). Such a host changes its speed from process
+to process. So truth and recording are of one process, recorded throughout: a block without load, then with it the cause off, on, and off;
+what is judged is the block with the cause on. Where the load itself, on over off, costs four fifths of what the cause costs, or more,
+and more than --share of the step, it is right to blame the host.
 
 Machines with noisy neighbours change their speed within a minute, and what is bound by the host with them. With --repeats N, truth
 and recording are made N times in turn, each in new parents, and medians are judged; labels must be right in all.
@@ -25,6 +27,7 @@ and recording are made N times in turn, each in new parents, and medians are jud
 
 import argparse
 import json
+import math
 import os
 import pathlib
 import shutil
@@ -33,9 +36,11 @@ import statistics
 import subprocess
 import sys
 
-sys.path[1:1] = [str(pathlib.Path(__file__).resolve().parents[1] / folder) for folder in ("shared", "recording")]
+HERE = pathlib.Path(__file__).resolve()
+sys.path[1:1] = [str(folder) for folder in (HERE.parents[1] / "shared", HERE.parents[1] / "recording", HERE.parents[3] / "samples" / "workloads")]
 import check_recording  # noqa: E402
 from fork_client import ForkServer, json_lines  # noqa: E402
+from host_load import LOADS  # noqa: E402
 from run_db import RunDb  # noqa: E402
 
 # What is planted (bottlenecks.py), the label that it must get, and a second strength beside the default.
@@ -43,7 +48,7 @@ PLANTED = {
     "dataloader_cpu": ("dataloader", 80), "dataloader_sleep": ("dataloader", 200), "h2d_copy": ("h2d_copy", 512),
     "upload": ("h2d_copy", 1024), "sync": ("sync_bound", 192),
     "fetch": ("sync_bound", 256), "allocator": ("allocator", 3), "checkpoint": ("checkpoint", 5), "gc": ("gc_pause", 3000),
-    "launch": ("launch_bound", 75), "python": ("launch_bound", 60), "optimizer": ("launch_bound", 600), "fp32": ("low_precision_unused", 4),
+    "launch": ("launch_bound", 75), "python": ("host_code", 60), "optimizer": ("launch_bound", 600), "fp32": ("low_precision_unused", 4),
     "unaligned": ("inefficient_gemm", 12), "attention": ("unfused_attention", 12), "gelu": ("memory_bound", 6),
 }
 NO_CAUSE = ("compute_bound", "inconclusive")
@@ -53,8 +58,10 @@ CONTROLS = {"transformer": [], "conv": [], "long_sequence": [], "wide": [], "acc
 DATA_PARALLEL = "ddp"
 CAUSES = [*PLANTED, *(f"{name}={strength}" for name, (_, strength) in PLANTED.items()), *CONTROLS]
 EXPOSED_FLOOR = 0.05
-# Busy processes for each processor.
-LOADS = {"none": 0, "light": 0.5, "medium": 1, "heavy": 2}
+# The labels of a host that is late by itself.
+HOST_LABELS = ("launch_bound", "host_code")
+# Of what the cause costs, what the load costs where it may be blamed, too.
+LOAD_TO_BLAME = 0.8
 WAIT_TOLERANCE = 0.02  # of the data waits that the program measured
 # Twice the preset's batch: with the preset's, a slow host launches too late for two GPUs, and the control is none.
 DATA_PARALLEL_WORDS = ["--preset", "compute", "--batch", "8", "--ddp", "--nvtx"]
@@ -63,30 +70,6 @@ DATA_PARALLEL_WORDS = ["--preset", "compute", "--batch", "8", "--ddp", "--nvtx"]
 def label_of(cause):
     """What a planted cause must be called; None for a control."""
     return PLANTED.get(cause.partition("=")[0], (None,))[0]
-
-
-class HostLoad:
-    """Busy processes, each pinned to a processor, while the block runs. They end with this process, too: their input is closed then."""
-
-    BUSY = "import os, select, sys\nos.sched_setaffinity(0, {int(sys.argv[1])})\n" \
-           "while not select.select([sys.stdin], [], [], 0)[0]:\n    sum(range(100000))"
-
-    def __init__(self, level):
-        processors = sorted(os.sched_getaffinity(0))
-        count = round(LOADS[level] * len(processors))
-        self.pinned_to = [processors[int(i * len(processors) / min(count, len(processors))) % len(processors)] for i in range(count)]
-        self.processes = []
-
-    def __enter__(self):
-        for processor in self.pinned_to:
-            self.processes.append(subprocess.Popen([sys.executable, "-c", self.BUSY, str(processor)], stdin=subprocess.PIPE))
-        return self
-
-    def __exit__(self, *_):
-        for process in self.processes:
-            process.stdin.close()
-        for process in self.processes:
-            process.wait()
 
 
 class Runner:
@@ -156,7 +139,7 @@ def measure_truth(options, out, parents, cause):
     output = out / "logs" / f"truth.{cause}.txt"
     if cause == DATA_PARALLEL:
         return run_data_parallel(options, output, {})
-    if not label_of(cause):
+    if not label_of(cause) or options.load != "none":
         return {}
     words = ["--cause", cause, "--schedule", "off,on", "--rounds", str(options.rounds), "--steps", str(options.truth_steps)]
     return parents.run(None, words, {}, output, options.truth_timeout)
@@ -168,7 +151,8 @@ def record(options, out, parents, cause):
     target.parent.mkdir(parents=True, exist_ok=True)
     if cause == DATA_PARALLEL:
         return run_data_parallel(options, output, {"LD_PRELOAD": options.library, "TRACEINJECT_OUTPUT": str(target)})
-    words = ["--cause", cause, "--schedule", "on", "--steps", str(options.steps), "--settle", str(options.settle)]
+    schedule = ["--schedule", "on"] if options.load == "none" else ["--load", options.load, "--schedule", "rest,off,on,off"]
+    words = ["--cause", cause, *schedule, "--steps", str(options.steps), "--settle", str(options.settle)]
     return parents.run(options.library, words + (["--nvtx"] if options.nvtx else []), {"TRACEINJECT_OUTPUT": str(target)}, output,
                        options.timeout)
 
@@ -200,13 +184,26 @@ def files_of(out, cause):
     return sorted(path.parent.glob("run.rank*.db")) if cause == DATA_PARALLEL else [path] if path.exists() else []
 
 
-def analyze(options, out, cause):
+def analyze(options, out, cause, recorded):
     """The report of `analyze`, or None with the reason. The text report is kept beside it for people."""
     path, reports = recording_of(out, cause), out / "reports"
     if not files_of(out, cause):
         return None, "nothing was recorded"
     reports.mkdir(parents=True, exist_ok=True)
-    return ask([options.analyze, path], reports, cause)
+    return ask([options.analyze, path, *block_to_judge(path, recorded)], reports, cause)
+
+
+def block_to_judge(path, recorded):
+    """Where not all of the recording is to be judged, the options that choose the block with the cause on."""
+    blocks = recorded.get("blocks", [])
+    if all(block["state"] == "on" for block in blocks):
+        return []
+    block = next(block for block in blocks if block["state"] == "on")
+    run = RunDb(path)
+    first = min(run.one(f"SELECT min(start) FROM {table}") or math.inf for table in ("kernel", "memcpy", "memset"))
+    begin = run.one("SELECT value FROM meta WHERE key = 'base_ns'") + first
+    run.db.close()
+    return ["--from", f"{block['start_unix_ns'] - begin}ns", "--to", f"{block['end_unix_ns'] - begin}ns"]
 
 
 def ask(command, reports, cause):
@@ -260,6 +257,11 @@ def judge(options, cause, truth, verdict, expected):
            "step_off_ms": truth.get("step_ms_off"), "step_on_ms": truth.get("step_ms_on"),
            "predicted_ms": int(verdict.get("saved_ns") or 0) / 1e6, "low_ms": milliseconds(verdict.get("saved_low_ns")),
            "high_ms": milliseconds(verdict.get("saved_high_ns")), "true_ms": None, "error_percent": None, "faults": []}
+    if truth.get("step_ms_rest"):
+        row["load_ms"] = (truth["step_ms_off"] or truth["step_ms_on"]) - truth["step_ms_rest"]
+        cause_ms = truth["step_ms_on"] - (truth["step_ms_off"] or truth["step_ms_on"])
+        if row["load_ms"] >= max(LOAD_TO_BLAME * cause_ms, options.share / 100 * truth["step_ms_on"]):
+            row["expected"] = expected = [*expected, *HOST_LABELS]
     if verdict["label"] not in expected:
         row["faults"].append("wrong label")
     if label_of(cause) and ("error" in truth or not row["step_off_ms"] or not row["step_on_ms"]):
@@ -272,6 +274,9 @@ def hold_against_truth(options, row):
     if not label_of(row["cause"]) or row["step_off_ms"] is None or row["step_on_ms"] is None or row["predicted_ms"] is None:
         return
     row["true_ms"] = row["step_on_ms"] - row["step_off_ms"]
+    blames_load = row["label"] in HOST_LABELS and row["label"] != label_of(row["cause"]) and row["label"] in row["expected"]
+    if blames_load:  # what that costs is not what the cause costs
+        return
     row["error_percent"] = 100 * (row["predicted_ms"] - row["true_ms"]) / row["step_on_ms"]
     if row["label"] in row["expected"] and None not in (row.get("low_ms"), row.get("high_ms")):
         row["covered"] = row["low_ms"] <= row["true_ms"] <= row["high_ms"]
@@ -286,7 +291,7 @@ def hold_against_truth(options, row):
 def median_of(rows):
     """The rows of one cause in all repeats as one: medians of the times, and the faults of all."""
     merged = dict(rows[0])
-    for name in ("step_off_ms", "step_on_ms", "recorded_step_ms", "reported_step_ms", "predicted_ms", "low_ms", "high_ms", "left_ms",
+    for name in ("load_ms", "step_off_ms", "step_on_ms", "recorded_step_ms", "reported_step_ms", "predicted_ms", "low_ms", "high_ms", "left_ms",
                  "confidence"):
         values = [row[name] for row in rows if row.get(name) is not None]
         merged[name] = statistics.median(values) if values else None
@@ -304,11 +309,13 @@ def failed_row(cause, expected, truth, reason):
 def score(options, out, truth, recorded):
     rows = []
     for cause in options.cause:
-        true, run = truth.get(cause, {}), recorded.get(cause, {})
+        run = recorded.get(cause, {})
+        # Both are of one process under load.
+        true = run if run.get("step_ms_rest") else truth.get(cause, {})
         if "error" in run:
             rows.append(failed_row(cause, [label_of(cause) or "compute_bound"], true, f"recorded run: {run['error']}"))
             continue
-        report, reason = analyze(options, out, cause)
+        report, reason = analyze(options, out, cause, run)
         if report is not None and not (report.get("verdict") or {}).get("label"):
             report, reason = None, "the report has no verdict"
         if report is None:
@@ -333,11 +340,11 @@ def number(value, form=".2f"):
 
 
 def table(rows):
-    lines = ["| cause | step off, ms | step on, ms | recorded, ms | true saving, ms | predicted, ms | 95 % interval, ms | predicted step, ms | error, % of the step | label | expected | result |",
-             "|---|---|---|---|---|---|---|---|---|---|---|---|"]
+    lines = ["| cause | load, ms | step off, ms | step on, ms | recorded, ms | true saving, ms | predicted, ms | 95 % interval, ms | predicted step, ms | error, % of the step | label | expected | result |",
+             "|---|---|---|---|---|---|---|---|---|---|---|---|---|"]
     for row in rows:
         result = "FAIL: " + "; ".join(row["faults"]) if row["faults"] else "too weak" if row.get("weak") else "PASS"
-        lines.append(f"| {row['cause']} | {number(row['step_off_ms'])} | {number(row['step_on_ms'])} | {number(row.get('recorded_step_ms'))} | "
+        lines.append(f"| {row['cause']} | {number(row.get('load_ms'), '+.2f')} | {number(row['step_off_ms'])} | {number(row['step_on_ms'])} | {number(row.get('recorded_step_ms'))} | "
                      f"{number(row['true_ms'])} | {number(row['predicted_ms'])} | {number(row.get('low_ms'))} to {number(row.get('high_ms'))} | {number(row.get('left_ms'))} | {number(row['error_percent'], '+.1f')} | "
                      f"{row['label'] or '-'} | {' or '.join(row['expected'])} | {result} |".replace("\n", " "))
     return "\n".join(lines)
@@ -394,7 +401,7 @@ def parse_options():
     parser.add_argument("--tolerance", type=float, default=10, help="of the predicted saving, %% of the step (default: 10)")
     parser.add_argument("--nvtx", action="store_true", help="mark the steps with NVTX ranges too")
     parser.add_argument("--separate", action="store_true", help="start every program by itself, not from a common parent")
-    parser.add_argument("--load", choices=LOADS, default="none", help="busy processes beside truth and recording (default: none)")
+    parser.add_argument("--load", choices=LOADS, default="none", help="busy processes beside truth and recording, which are of one process then (default: none)")
     parser.add_argument("--keep", action="store_true", help="leave the recordings in OUT/recordings")
     parser.add_argument("--rescore", action="store_true", help="only judge the recordings in OUT again")
     parser.add_argument("--timeout", type=int, default=90, help="seconds for a recorded run, or for importing PyTorch (default: 90)")
@@ -411,7 +418,9 @@ def summary(truth, recorded):
     """A line of progress."""
     if "error" in truth or "error" in recorded:
         return truth.get("error") or recorded["error"]
-    steps = [f"{truth[key]:.2f} ms a step {name}" for key, name in (("step_ms_off", "without"), ("step_ms_on", "with")) if truth.get(key)]
+    of = recorded if recorded.get("step_ms_rest") else truth
+    steps = [f"{of[key]:.2f} ms a step {name}" for key, name in (("step_ms_rest", "at rest"), ("step_ms_off", "without"), ("step_ms_on", "with"))
+             if of.get(key)]
     return ", ".join([*steps, f"{recorded['step_ms_on']:.2f} ms recorded"])
 
 
@@ -421,9 +430,8 @@ def run_everything(options, out):
     (out / "logs").mkdir(parents=True)
     truth, recorded, parents = {}, {}, Parents(options)
     for cause in options.cause:
-        with HostLoad(options.load):
-            truth[cause] = attempt(measure_truth, options, out, parents, cause)
-            recorded[cause] = attempt(record, options, out, parents, cause)
+        truth[cause] = attempt(measure_truth, options, out, parents, cause)
+        recorded[cause] = attempt(record, options, out, parents, cause)
         # What a run that is cut off leaves can be judged.
         (out / "truth.json").write_text(json.dumps({"truth": truth, "recorded": recorded}, indent=1))
         print(f"{cause}: {summary(truth[cause], recorded[cause])}", file=sys.stderr, flush=True)

@@ -15,6 +15,7 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import model_error
 import verdict
+import host_load  # where verdict.py finds it
 
 HERE = pathlib.Path(__file__).parent
 SCHEMA = (HERE.parents[2] / "schemas" / "run_db.sql").read_text()
@@ -91,18 +92,62 @@ class Coverage(unittest.TestCase):
         self.assertEqual(verdict.coverage([self.row(18, 22, label="allocator"), self.row(18, 22, saved_low_ns=None)]), (0, 0))
 
 
+class LoadedHost(unittest.TestCase):
+    """A cause of 30 ms, on a host whose load costs some, too."""
+
+    def row(self, label, load_ms, saved_ms=30, cause="sync", cause_ms=30):
+        expected = ["sync_bound"] if cause_ms else ["compute_bound"]
+        truth = {"step_ms_rest": 40.0, "step_ms_off": 40.0 + load_ms if cause_ms else None, "step_ms_on": 40.0 + load_ms + cause_ms}
+        row = verdict.judge(OPTIONS, cause, truth, {"label": label, "saved_ns": str(saved_ms * 10**6)}, expected)
+        verdict.hold_against_truth(OPTIONS, row)
+        return row
+
+    def test_the_cause_is_right_whatever_the_load_costs(self):
+        for load_ms in (0, 20, 100):
+            self.assertEqual(self.row("sync_bound", load_ms)["faults"], [], load_ms)
+
+    def test_the_host_is_blamed_where_the_load_costs_as_much(self):
+        self.assertEqual(self.row("host_code", 20)["faults"], ["wrong label"])
+        blamed = self.row("host_code", 40, saved_ms=90)
+        self.assertEqual(blamed["faults"], [])
+        self.assertIsNone(blamed["error_percent"])
+        self.assertEqual(self.row("allocator", 40)["faults"], ["wrong label"])
+
+    def test_so_it_is_in_a_control(self):
+        self.assertEqual(self.row("launch_bound", 4, cause="conv", cause_ms=0)["faults"], ["wrong label"])
+        self.assertEqual(self.row("launch_bound", 20, cause="conv", cause_ms=0)["faults"], [])
+
+    def test_the_block_with_the_cause_is_judged(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "run.db"
+            database = sqlite3.connect(path)
+            database.executescript(SCHEMA)
+            database.execute("INSERT INTO meta VALUES ('base_ns', 1000000)")
+            database.execute("INSERT INTO memset VALUES (500, 1, 0, 0, 0, 1, 1, NULL)")
+            database.commit()
+            database.close()
+            blocks = [{"state": state, "start_unix_ns": 2_000_000 + i * 1000, "end_unix_ns": 2_000_900 + i * 1000}
+                      for i, state in enumerate(("rest", "off", "on", "off"))]
+            self.assertEqual(verdict.block_to_judge(path, {"blocks": blocks}), ["--from", "1001500ns", "--to", "1002400ns"])
+            self.assertEqual(verdict.block_to_judge(path, {"blocks": blocks[2:3]}), [])
+            self.assertEqual(verdict.block_to_judge(path, {}), [])
+
+
 class HostLoad(unittest.TestCase):
     def test_each_level_has_its_number_of_processes_on_these_processors(self):
         processors = os.sched_getaffinity(0)
-        for level, each in verdict.LOADS.items():
-            with verdict.HostLoad(level) as load:
-                self.assertEqual(len(load.processes), round(each * len(processors)), level)
-                self.assertLessEqual(set(load.pinned_to), processors)
-                self.assertTrue(all(process.poll() is None for process in load.processes), level)
-            self.assertTrue(all(process.returncode == 0 for process in load.processes), level)
+        for level, each in host_load.LOADS.items():
+            load = host_load.HostLoad(level)
+            load.start()
+            processes = load.processes
+            self.assertEqual(len(processes), round(each * len(processors)), level)
+            self.assertLessEqual(set(load.pinned_to), processors)
+            self.assertTrue(all(process.poll() is None for process in processes), level)
+            load.stop()
+            self.assertTrue(all(process.returncode == 0 for process in processes), level)
 
     def test_two_for_each_processor_are_spread_evenly(self):
-        pinned_to = verdict.HostLoad("heavy").pinned_to
+        pinned_to = host_load.HostLoad("heavy").pinned_to
         self.assertEqual({processor: pinned_to.count(processor) for processor in pinned_to},
                          {processor: 2 for processor in os.sched_getaffinity(0)})
 
@@ -215,7 +260,7 @@ class WholeRun(unittest.TestCase):
             code, last, rows = self.run_verdict(["sync", "conv"], verdicts, *more)
             self.assertEqual(rows, {"sync": [], "conv": []}, more)
             self.assertFalse((self.folder / "out" / "recordings").exists())
-            self.assertIn("| sync | 20.00 | 40.00 | 40.00 | 20.00 | 20.00 | - to - | - | +0.0 | sync_bound | sync_bound | PASS |",
+            self.assertIn("| sync | - | 20.00 | 40.00 | 40.00 | 20.00 | 20.00 | - to - | - | +0.0 | sync_bound | sync_bound | PASS |",
                           (self.folder / "out" / "verdict.md").read_text())
             has_marks = "CREATE TABLE data_wait" in SCHEMA  # then the empty recordings lack the waits that the program had
             self.assertEqual((code, last), (1, "2 passed, 2 failed") if has_marks else (0, "2 passed, 0 failed"))

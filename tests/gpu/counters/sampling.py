@@ -168,9 +168,9 @@ def judge_bursts(checks, recorded):
 
 
 def launches_of_most(database):
-    """Start and length of every launch of the kernel that takes the most time, in order."""
-    name = database.execute("SELECT name FROM kernel GROUP BY name ORDER BY sum(dur) DESC LIMIT 1").fetchone()[0]
-    return database.execute("SELECT start, dur FROM kernel WHERE name = ? ORDER BY start", (name,)).fetchall()
+    """Starts of all launches of the kernel that takes the most time, in order; as samples, relative to the recording's base."""
+    name = database.execute("SELECT h.name FROM kernel k JOIN kernel_shape h ON h.id = k.shape GROUP BY h.name ORDER BY sum(k.dur) DESC LIMIT 1").fetchone()[0]
+    return [row[0] for row in database.execute("SELECT k.start FROM kernel k JOIN kernel_shape h ON h.id = k.shape WHERE h.name = ? ORDER BY k.start", (name,))]
 
 
 def bursts_of(samples):
@@ -184,9 +184,8 @@ def bursts_of(samples):
     return bursts
 
 
-def periods_beside(launches, burst):
+def periods_beside(starts, burst):
     """From one launch of a kernel to its next, in us: those inside a burst, and as many at most before it and after it."""
-    starts = [start for start, _ in launches]
     first, last = bisect.bisect_left(starts, burst[0]), bisect.bisect_right(starts, burst[1])
     count = last - first
     periods = [(after - before) / 1e3 for before, after in zip(starts, starts[1:])]

@@ -8,6 +8,7 @@ Children have the same memory layout and the same loaded libraries, so they diff
 started apart; CUDA is first touched in the child. Started with LD_PRELOAD, its children are recorded like any program.
 """
 
+import contextlib
 import gc
 import json
 import os
@@ -33,7 +34,10 @@ def become(request, workload):
 def main():
     workload = sys.argv[1]
     answers = os.fdopen(os.dup(1), "w")
+    os.environ.setdefault("PYTORCH_NVML_BASED_CUDA_CHECK", "1")  # so that no import asks CUDA itself, which no child could use then
     import torch  # noqa: F401  what all children share
+    with contextlib.suppress(ImportError):
+        import torch._dynamo  # noqa: F401  what the first optimizer would import, for seconds
     print("ready", file=answers, flush=True)
     for line in sys.stdin:
         child = os.fork()
