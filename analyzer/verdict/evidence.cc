@@ -83,10 +83,12 @@ class Witness {
       if (cause == &between.saving) Say(between.text);
     }
     if (decision.label == "launch_bound") {
+      Unscheduled();
       Launches();
       Computing();
     }
     if (decision.label == kHostCodeLabel) {
+      Unscheduled();
       HostCode();
       Computing();
     }
@@ -105,6 +107,16 @@ class Witness {
  private:
   void Say(std::string text, std::optional<EvidencePlace> place = std::nullopt) {
     lines_.push_back({std::move(text), place});
+  }
+
+  // Where that is worth a line.
+  void Unscheduled() {
+    const LeverContext context{judged_, 0};
+    for (const LeverValue& value : ProcessorsOf(context).values)
+      Say(
+          fmt::format("the threads that launch could run but had no processor for {}: others use "
+                      "them",
+                      value.current));
   }
 
   // The regular step nearest to the median; the window where no steps are known.

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "analyzer/metrics/idle/host_load.h"
+
 namespace traceinject {
 namespace {
 
@@ -34,11 +36,31 @@ void Limit(double most_ns, CauseSaving& saving) {
   for (double& sample : saving.resampled) sample *= share;
 }
 
-}  // namespace
+// The cause of the device with this label becomes part of launching.
+void AddToLaunching(std::string_view label, Savings& savings) {
+  CauseSaving* const waiting = Find(savings, label);
+  CauseSaving* launching = Find(savings, "launch_bound");
+  if (launching == nullptr) launching = Find(savings, kHostCodeLabel);
+  if (waiting == nullptr) return;
+  if (launching == nullptr) {
+    waiting->label = "launch_bound";
+    return;
+  }
+  launching->saved_ns += waiting->saved_ns;
+  launching->low_ns += waiting->low_ns;
+  launching->high_ns += waiting->high_ns;
+  launching->most_ns += waiting->most_ns;
+  const std::size_t both = std::min(launching->resampled.size(), waiting->resampled.size());
+  for (std::size_t i = 0; i < both; ++i) launching->resampled[i] += waiting->resampled[i];
+  launching->resampled.resize(both);
+  savings.causes.erase(savings.causes.begin() + (waiting - savings.causes.data()));
+}
 
-void NameHostCode(const DeviceFigures& judged, Savings& savings) {
-  if (!judged.places || savings.causes.empty() || !NamesLines(judged.places->stretches)) return;
-  const DevicePlaces& places = *judged.places;
+// Which of launching and waiting is code that lines name. `unscheduled_share`: of the time, without
+// a processor. Losing it makes any stretch long: of a thread that does nothing but launch, about
+// that share of the time that it is late.
+void NameLines(const DevicePlaces& places, double unscheduled_share, Savings& savings) {
+  if (!NamesLines(places.stretches)) return;
   const auto ns = [&](IdleCause cause) { return static_cast<double>(places.of(cause).total_ns); };
   const double waits_ns = ns(IdleCause::kHostWait);
   const double late_ns = ns(IdleCause::kLaunch) + ns(IdleCause::kPython);
@@ -47,7 +69,9 @@ void NameHostCode(const DeviceFigures& judged, Savings& savings) {
       std::max(0.0, static_cast<double>(places.stretches.total_ns) - waits_ns);
   CauseSaving* launching = Find(savings, "launch_bound");
   CauseSaving* waiting = Find(savings, kHostWaitLabel);
-  if (launching != nullptr && (late_ns <= 0 || stretches_ns < kMost * late_ns)) launching = nullptr;
+  if (launching != nullptr &&
+      (late_ns <= 0 || stretches_ns < std::max(kMost, unscheduled_share) * late_ns))
+    launching = nullptr;
   if (waiting != nullptr && !NamesLines(places.of(IdleCause::kHostWait))) waiting = nullptr;
   if (launching != nullptr && (waiting == nullptr || launching->saved_ns >= waiting->saved_ns)) {
     Limit(stretches_ns / places.steps, *launching);
@@ -55,6 +79,20 @@ void NameHostCode(const DeviceFigures& judged, Savings& savings) {
   } else if (waiting != nullptr) {
     waiting->label = kHostCodeLabel;
   }
+}
+
+}  // namespace
+
+void NameHostCode(const DeviceFigures& judged, Savings& savings) {
+  if (savings.causes.empty()) return;
+  const double unscheduled_ns =
+      ProcessorWaitOfFeeders(*judged.rank, judged.timeline, judged.times).value_or(0);
+  const auto all_ns = static_cast<double>(std::max<TimeNs>(Length(judged.times), 1));
+  if (judged.places) NameLines(*judged.places, unscheduled_ns / all_ns, savings);
+  const auto steps = static_cast<double>(std::max<std::size_t>(judged.steps.count_judged(), 1));
+  const CauseSaving* const waiting = Find(savings, kHostWaitLabel);
+  if (waiting != nullptr && unscheduled_ns / steps >= kMost * waiting->saved_ns)
+    AddToLaunching(kHostWaitLabel, savings);
   SortSavings(savings);
 }
 

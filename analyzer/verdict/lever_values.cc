@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/verdict/lever_values.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
 
+#include "analyzer/common/units.h"
+#include "analyzer/metrics/idle/host_load.h"
 #include "analyzer/verdict/add_link_findings.h"
 
 namespace traceinject {
@@ -158,6 +162,20 @@ LeverFacts PinningOf(const LeverContext& context) {
 
 LeverFacts BucketsOf(const LeverContext& context) {
   return {MedianBucketBytes(context.judged).has_value(), {}};
+}
+
+LeverFacts ProcessorsOf(const LeverContext& context) {
+  const DeviceAnalysis& judged = context.judged;
+  const Intervals times = Merge(judged.steps.judged_times());
+  const auto waited_ns = ProcessorWaitOfFeeders(*judged.rank, judged.timeline, times);
+  const auto all_ns = static_cast<double>(Length(times));
+  if (!waited_ns || *waited_ns < kLeastUnscheduled * all_ns) return {.is_set = true, .values = {}};
+  const auto steps = static_cast<double>(std::max<std::size_t>(judged.steps.count_judged(), 1));
+  return {.is_set = false,
+          .values = {{"waits of these threads for a processor",
+                      fmt::format("{} per step ({})", Rounded(*waited_ns / steps),
+                                  Percent(*waited_ns / all_ns)),
+                      ""}}};
 }
 
 std::vector<LeverValue> EnvironmentValues(std::string_view text, const Rank& rank) {

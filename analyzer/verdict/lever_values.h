@@ -37,6 +37,11 @@ LeverFacts PinningOf(const LeverContext& context);
 // (add_link_findings.h).
 LeverFacts BucketsOf(const LeverContext& context);
 
+// How long the threads that launch could run but had no processor, where that is kLeastUnscheduled
+// of a step or more; set where it is less, or not known.
+LeverFacts ProcessorsOf(const LeverContext& context);
+inline constexpr double kLeastUnscheduled = 0.02;
+
 // Environment variables that a text names and that the recorded program had set. Those of
 // "NAME=VALUE" are to be VALUE, after "unset " there are to be none. O(facts).
 std::vector<LeverValue> EnvironmentValues(std::string_view text, const Rank& rank);

@@ -6,6 +6,7 @@
 #include "analyzer/metrics/gpu/documents.h"
 #include "analyzer/metrics/what_if/pinned_uploads.h"
 #include "analyzer/model/name_patterns.h"
+#include "analyzer/verdict/code/code_evidence.h"
 
 namespace traceinject {
 namespace {
@@ -49,10 +50,28 @@ bool UsesOnlyJax(const Rank& rank) {
 }
 bool UsesMoreThanJax(const Rank& rank) { return !UsesOnlyJax(rank); }
 
+// A program of its own that links CUDA: by the name of what runs, where nothing of Python was seen.
+bool HasNoPython(const Rank& rank) {
+  if (rank.process.executable.empty() || rank.step_marks.size() > 0 || !rank.loaders.empty())
+    return false;
+  if (rank.process.executable.find("python") != std::string::npos) return false;
+  return std::none_of(rank.places.begin(), rank.places.end(), [&](const CodePlace& place) {
+    return rank.string(place.file).ends_with(".py");
+  });
+}
+bool HasPython(const Rank& rank) { return !HasNoPython(rank); }
+
+constexpr std::string_view kProcessors = "processors for the threads that launch",
+                           kFreeProcessors =
+                               "other processes or threads take them: fewer data loader workers, "
+                               "fewer threads in each (OMP_NUM_THREADS), as many processors as the "
+                               "job has busy threads (--cpus-per-task, a CPU request), or taskset "
+                               "and numactl to keep others away";
+
 // Advice of PyTorch is of no use elsewhere.
 bool IsOfTorch(const LeverRow& lever) {
   for (const std::string_view text : {lever.setting, lever.change, lever.source}) {
-    for (const std::string_view word : {"torch", "DataLoader", "PYTORCH"}) {
+    for (const std::string_view word : {"torch", "DataLoader", "PYTORCH", "tensor", "py-spy"}) {
       if (text.find(word) != std::string_view::npos) return true;
     }
   }
@@ -80,6 +99,9 @@ constexpr LeverRow kLevers[] = {
      UploadsFromPinned},
     {"h2d_copy", "copy the next batch on a separate stream",
      "the copy then overlaps with compute on the current batch", documents::kTorchCuda},
+    {"h2d_copy", "cudaMallocHost(), cudaMemcpyAsync()",
+     "copies from pinned memory run at link speed and beside kernels of other streams",
+     documents::kCudaPractices, HasPython},
     {"sync_bound", ".item(), .cpu(), print(tensor), tensor.tolist()",
      "each waits for the GPU: keep values on the device and fetch them every N steps",
      documents::kTuningByName},
@@ -88,6 +110,15 @@ constexpr LeverRow kLevers[] = {
      documents::kTuningByName},
     {"sync_bound", "torch.cuda.set_sync_debug_mode(\"warn\")",
      "reports each line that waits for the GPU", documents::kSyncDebug},
+    {"sync_bound", "cudaDeviceSynchronize(), cudaStreamSynchronize(), cudaMemcpy()",
+     "each holds up the host until the GPU is done: wait only for what the host reads next, copy "
+     "by "
+     "cudaMemcpyAsync from and to pinned memory, and order streams by cudaStreamWaitEvent",
+     documents::kCudaPractices, HasPython},
+    {"allocator", "cudaMalloc() and cudaFree() in the loop",
+     "freeing waits for the GPU: allocate once, or by cudaMallocAsync from a pool that keeps "
+     "memory",
+     documents::kCudaPractices, HasPython},
     {"allocator", "torch.cuda.empty_cache()",
      "remove it from the loop: freed memory is allocated again in the next step, and freeing waits "
      "for the GPU",
@@ -107,10 +138,14 @@ constexpr LeverRow kLevers[] = {
      "long-lived objects are no longer scanned in each collection", documents::kPythonGc},
     {"gc_pause", "gc.disable(), then gc.collect() every N steps",
      "collections run when chosen, at the same time on all ranks", documents::kPythonGc},
+    {"launch_bound", kProcessors, kFreeProcessors, documents::kSchedstat, nullptr, ProcessorsOf},
+    {kHostCodeLabel, kProcessors, kFreeProcessors, documents::kSchedstat, nullptr, ProcessorsOf},
     {"launch_bound", "CUDA graphs: torch.compile(mode=\"reduce-overhead\"), torch.cuda.graph",
      "launches with one call all that one graph holds: a whole step in graphs saves as much as is "
      "told here",
      documents::kTorchCuda},
+    {"launch_bound", "cudaStreamBeginCapture(), cudaGraphLaunch()",
+     "launches with one call all that one graph holds", documents::kCudaPractices, HasPython},
     {"launch_bound", "torch.compile(model)",
      "fuses small kernels: fewer launches, which saves a part; the rest is still launched one by "
      "one",
@@ -201,9 +236,9 @@ constexpr LeverRow kLevers[] = {
 
 std::vector<LeverRow> LeversOf(std::string_view label, const Rank& rank) {
   std::vector<LeverRow> levers;
-  const bool only_jax = UsesOnlyJax(rank);
+  const bool no_torch = UsesOnlyJax(rank) || HasNoPython(rank);
   for (const LeverRow& lever : kLevers) {
-    if (only_jax && IsOfTorch(lever)) continue;
+    if (no_torch && IsOfTorch(lever)) continue;
     if (lever.label == label && (lever.is_set == nullptr || !lever.is_set(rank)))
       levers.push_back(lever);
   }

@@ -29,6 +29,7 @@ import time
 import traceback
 
 import torch
+from torch.optim.optimizer import register_optimizer_step_post_hook
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from host_load import LOADS, HostLoad  # noqa: E402
@@ -41,8 +42,11 @@ class Counts:
     """What the whole run of a cause did, to hold a recording against."""
 
     def __init__(self):
-        self.batches = self.steps = 0
+        self.batches = self.steps = self.optimizer_steps = 0
         self.data_wait_ms = 0.0
+
+    def end_optimizer_step(self, *_):
+        self.optimizer_steps += 1
 
     def next(self, batches):
         began = time.perf_counter()
@@ -74,12 +78,13 @@ def run_block(cause, job, knob, options, counts):
 
 def run_cause(text, options, jobs, device):
     name, knob = named_cause(text)
-    cause = CAUSES[name](options, knob)
+    cause, counts = CAUSES[name](options, knob), Counts()
+    hook = register_optimizer_step_post_hook(counts.end_optimizer_step)
     control = CAUSES[name].knob == 0
     key = cause.key_of_job()
     if key not in jobs:
         jobs[key] = cause.job(device, options, knob)
-    job, counts, blocks, load = jobs[key], Counts(), [], HostLoad(options.load)
+    job, blocks, load = jobs[key], [], HostLoad(options.load)
     try:
         for state in options.schedule * options.rounds:
             if control and state == "off":
@@ -91,12 +96,13 @@ def run_cause(text, options, jobs, device):
             blocks.append({"state": state, **run_block(cause, job, knob if state == "on" else 0, options, counts)})
     finally:
         load.stop()
+        hook.remove()
     step_ms = {state: [block["step_ms"] for block in blocks if block["state"] == state] for state in STATES}
     means = {f"step_ms_{state}": statistics.mean(each) if each else None for state, each in step_ms.items()}
     return {
         "cause": text, "label": cause.label, "control": control, "knob": knob, "unit": cause.unit, "load": options.load, **means,
         "blocks_off": step_ms["off"], "blocks_on": step_ms["on"], "blocks": blocks, "steps": options.steps, "settle": options.settle,
-        "total_steps": counts.steps, "optimizer_steps": counts.steps * cause.optimizer_steps,
+        "total_steps": counts.steps, "optimizer_steps": counts.optimizer_steps,
         "total_batches": counts.batches, "data_wait_ms": counts.data_wait_ms,
         "loss": float(job.loss), "gpu": torch.cuda.get_device_name(device), "torch": torch.__version__,
     }

@@ -23,7 +23,6 @@ class Cause:
     unit = ""                # of the knob
     knob = 0                 # the default strength; 0: a control, with nothing planted
     job = TransformerJob
-    optimizer_steps = 1      # of all optimizers, a step
     least_period = 1         # a block is a multiple of so many steps
 
     def __init__(self, options, strength):
@@ -249,7 +248,6 @@ class SlowPython(Cause):
 class SingleOptimizer(Cause):
     """AdamW walks many small parameters beside the model one by one; off: one fused kernel for many of them."""
     label, unit, knob = "launch_bound", "small parameters", 300
-    optimizer_steps = 2
 
     def __init__(self, options, strength):
         super().__init__(options, strength)

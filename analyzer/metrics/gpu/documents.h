@@ -66,6 +66,7 @@ inline constexpr std::string_view kPythonGc = "docs.python.org/3/library/gc.html
 inline constexpr std::string_view kPySpy = "github.com/benfred/py-spy";
 inline constexpr std::string_view kTransformersAttention =
     "huggingface.co/docs/transformers/attention_interface";
+inline constexpr std::string_view kSchedstat = "docs.kernel.org/scheduler/sched-stats.html";
 inline constexpr std::string_view kCpuFrequency = "docs.kernel.org/admin-guide/pm/cpufreq.html";
 
 }  // namespace traceinject::documents

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/metrics/idle/host_load.h"
 
+#include <algorithm>
 #include <unordered_map>
 
 namespace traceinject {
@@ -34,6 +35,42 @@ std::optional<double> LoadOfFeeders(const Rank& rank, const HostTimeline& timeli
                                   static_cast<double>(span.end - span.start);
   }
   return load;
+}
+
+std::optional<double> ProcessorWaitOfFeeders(const Rank& rank, const HostTimeline& timeline,
+                                             const Intervals& times) {
+  constexpr double kLeastSampled = 0.5;
+  const HostSamples& samples = rank.host_samples;
+  struct Last {
+    TimeNs time = 0;
+    std::int64_t waited_ns = 0;
+  };
+  std::unordered_map<std::uint32_t, Last> last;
+  std::unordered_map<std::uint32_t, TimeNs> sampled;
+  double waited_ns = 0;
+  for (std::size_t row = 0; row < samples.size(); ++row) {
+    const std::uint32_t thread = samples.thread[row];
+    if (samples.runqueue_ns[row] < 0 || thread >= timeline.feeders.size() ||
+        !timeline.feeders[thread])
+      continue;
+    const Last now = {samples.time[row], samples.runqueue_ns[row]};
+    const auto [before, is_first] = last.try_emplace(thread, now);
+    if (!is_first && now.time > before->second.time) {
+      const TimeNs inside = LengthInside(times, {before->second.time, now.time});
+      sampled[thread] += inside;
+      waited_ns += static_cast<double>(now.waited_ns - before->second.waited_ns) *
+                   static_cast<double>(inside) /
+                   static_cast<double>(now.time - before->second.time);
+    }
+    before->second = now;
+  }
+  TimeNs most_sampled = 0;
+  for (const auto& [thread, ns] : sampled) most_sampled = std::max(most_sampled, ns);
+  const TimeNs all = Length(times);
+  if (most_sampled == 0 ||
+      static_cast<double>(most_sampled) < kLeastSampled * static_cast<double>(all))
+    return std::nullopt;
+  return waited_ns * static_cast<double>(all) / static_cast<double>(most_sampled);
 }
 
 }  // namespace traceinject

@@ -101,15 +101,11 @@ class ProductSearch {
   ProductSearch(const Rank& rank, const Device& device, const LibraryCalls& calls)
       : rank_(rank), device_(device), calls_(calls), spec_(FindGpuSpec(device.name)) {
     for (const KernelShape& shape : rank.shapes) kernels_.push_back(KernelOf(shape));
-    for (const Kernel& kernel : kernels_) {
-      if (!kernel.tf32) continue;
-      tf32_products_ |= kernel.product;
-      tf32_convolutions_ |= kernel.convolution;
-    }
     if (spec_ != nullptr) ChooseType();
   }
 
   ProductSavings Find(OpRange range) {
+    NoteTf32(range);
     if (spec_ == nullptr || !MayFind()) return {};
     const GpuOps& ops = device_.ops;
     for (auto op = static_cast<std::uint32_t>(range.begin); op < range.end; ++op) {
@@ -154,6 +150,17 @@ class ProductSearch {
     // Libraries use these for TF32 on new GPUs too: nothing that a caller could change.
     kernel.older = IsBuiltForOlderGpu(kernel.traits, device_) && !kernel.tf32;
     return kernel;
+  }
+
+  // Of these operations: a program can allow TF32 for a part of its run.
+  void NoteTf32(OpRange range) {
+    for (std::size_t op = range.begin; op < range.end; ++op) {
+      if (device_.ops.kind[op] != OpKind::kKernel) continue;
+      const Kernel& kernel = kernels_[device_.ops.detail[op]];
+      if (!kernel.tf32) continue;
+      tf32_products_ |= kernel.product;
+      tf32_convolutions_ |= kernel.convolution;
+    }
   }
 
   // Without sizes only precision is left.

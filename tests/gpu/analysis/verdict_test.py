@@ -117,6 +117,20 @@ class LoadedHost(unittest.TestCase):
         self.assertEqual(self.row("launch_bound", 4, cause="conv", cause_ms=0)["faults"], ["wrong label"])
         self.assertEqual(self.row("launch_bound", 20, cause="conv", cause_ms=0)["faults"], [])
 
+    def test_what_the_host_costs_is_between_the_cause_and_that_with_the_load(self):
+        for saved_ms, passes in ((14, False), (20, True), (60, True), (80, True), (95, False)):
+            truth = {"step_ms_rest": 10.0, "step_ms_off": 60.0, "step_ms_on": 90.0}
+            row = verdict.judge(OPTIONS, "launch", truth, {"label": "launch_bound", "saved_ns": str(saved_ms * 10**6)}, ["launch_bound"])
+            verdict.hold_against_truth(OPTIONS, row)
+            self.assertEqual(row["faults"] == [], passes, (saved_ms, row["error_percent"]))
+
+    def test_what_recording_adds_is_no_part_of_the_truth(self):
+        truth = {"step_ms_rest": 40.0, "step_ms_off": 40.0, "step_ms_on": 70.0}
+        row = verdict.judge(OPTIONS, "sync", truth, {"label": "sync_bound", "saved_ns": "20000000"}, ["sync_bound"])
+        row |= {"recording_on_ms": 6.0, "recording_off_ms": 1.0}
+        verdict.hold_against_truth(OPTIONS, row)
+        self.assertEqual(row["true_ms"], 25.0)
+
     def test_the_block_with_the_cause_is_judged(self):
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "run.db"
@@ -129,6 +143,7 @@ class LoadedHost(unittest.TestCase):
             blocks = [{"state": state, "start_unix_ns": 2_000_000 + i * 1000, "end_unix_ns": 2_000_900 + i * 1000}
                       for i, state in enumerate(("rest", "off", "on", "off"))]
             self.assertEqual(verdict.block_to_judge(path, {"blocks": blocks}), ["--from", "1001500ns", "--to", "1002400ns"])
+            self.assertEqual(verdict.block_to_judge(path, {"blocks": blocks}, "off"), ["--from", "1002500ns", "--to", "1003400ns"])
             self.assertEqual(verdict.block_to_judge(path, {"blocks": blocks[2:3]}), [])
             self.assertEqual(verdict.block_to_judge(path, {}), [])
 

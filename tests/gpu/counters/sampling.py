@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Hardware counters on a real GPU, see sampling.sh.
 
-  sampling.py check --library LIB --analyze ANALYZE --out OUT [--part PART]... [--pairs N] [--seconds S] [--interval-us US] [--program COMMAND...]
-  sampling.py program [--seconds S]      the program that is recorded; prints its phases as JSON
+  sampling.py check --library LIB --analyze ANALYZE --out OUT [--part PART]... [--pairs N] [--seconds S] [--interval-us US] [--program COMMAND]
+  sampling.py program [--seconds S] [--phase PHASE]...      the program that is recorded; prints its phases as JSON
 """
 
 import argparse
@@ -12,6 +12,7 @@ import json
 import math
 import os
 import pathlib
+import shlex
 import shutil
 import sqlite3
 import statistics
@@ -34,10 +35,11 @@ BUDGET = 0.005  # of a core, for reading what `auto` samples
 BETWEEN_BURSTS_NS = 500_000_000
 LEAST_LAUNCHES = 20  # of a kernel, for their mean
 PARTS = ("sets", "cost", "samples")
+PHASES = ("products", "memory", "rest")
 
 
-def play(seconds):
-    """Products, copies in device memory and rest, twice; one JSON object on the last line."""
+def play(seconds, chosen):
+    """Products, copies in device memory and rest, or what is chosen of them, twice; one JSON object on the last line."""
     import torch
     a = torch.randn(SIZE, SIZE, device="cuda", dtype=torch.bfloat16)
     b = torch.randn(SIZE, SIZE, device="cuda", dtype=torch.bfloat16)
@@ -63,12 +65,16 @@ def play(seconds):
         torch.mm(a, b)
         torch.cuda.synchronize()
         time.sleep(0.02)
-    for _ in range(2):
-        phase("products", lambda: torch.mm(a, b), 2 * SIZE ** 3)
-        phase("memory", lambda: target.copy_(source), 2 * source.numel() * source.element_size())
+
+    def rest():
         start = time.time_ns()
         time.sleep(seconds)
         phases.append({"name": "rest", "start": start, "end": time.time_ns(), "amount": 0, "rate": 0})
+
+    plays = {"products": lambda: phase("products", lambda: torch.mm(a, b), 2 * SIZE ** 3),
+             "memory": lambda: phase("memory", lambda: target.copy_(source), 2 * source.numel() * source.element_size()), "rest": rest}
+    for name in 2 * (chosen or PHASES):
+        plays[name]()
     print(json.dumps({"phases": phases}), flush=True)
 
 
@@ -289,6 +295,7 @@ def main():
     commands = parser.add_subparsers(dest="command", required=True)
     playing = commands.add_parser("program")
     playing.add_argument("--seconds", type=float, default=2)
+    playing.add_argument("--phase", action="append", choices=PHASES, help="may be repeated (default: all)")
     checking = commands.add_parser("check")
     for name in ("library", "analyze", "out"):
         checking.add_argument(f"--{name}", type=full_path, required=True)
@@ -298,9 +305,9 @@ def main():
     checking.add_argument("--interval-us", default="auto", help="TRACEINJECT_COUNTERS_US (default: auto)")
     checking.add_argument("--peak-tflops", type=float, help="dense bf16 rate of the GPU (default: what analyze knows)")
     checking.add_argument("--peak-clock-mhz", type=float, default=1830, help="at which that rate is told (default: 1830, of H100 and H200)")
-    checking.add_argument("--program", nargs=argparse.REMAINDER, help="record this command instead")
+    checking.add_argument("--program", type=shlex.split, metavar="COMMAND", help="record this command instead")
     options = parser.parse_args()
-    return play(options.seconds) if options.command == "program" else check(options)
+    return play(options.seconds, options.phase) if options.command == "program" else check(options)
 
 
 if __name__ == "__main__":
