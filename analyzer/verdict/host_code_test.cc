@@ -139,5 +139,123 @@ TEST(HostCodeTest, LeversOfLinesUnderOtherLabels) {
   EXPECT_EQ(levers("inefficient_gemm", 3), "") << "it launched kernels";
 }
 
+// One step of 100 ms, launches late by 60 ms of it, of which some lie in long stretches at one
+// line, and a thread that launches and could have run longer than it did.
+class UnscheduledTest : public testing::Test {
+ protected:
+  UnscheduledTest() {
+    figures_.rank = &rank_;
+    figures_.timeline.feeders = {true};
+    figures_.times = {{0, 100 * kMs}};
+    figures_.places.emplace();
+    figures_.places->idle[static_cast<std::size_t>(IdleCause::kPython)].total_ns = 60 * kMs;
+    savings_.step_ns = 100 * kMs;
+  }
+
+  void Stretches(TimeNs ns) {
+    TimeByPlace& stretches = figures_.places->stretches;
+    stretches.total_ns = ns;
+    stretches.looks = 100;
+    stretches.places.resize(1);
+    stretches.places[0].ns = static_cast<double>(ns);
+  }
+  void HasNoProcessorFor(TimeNs ns) {
+    HostSamples& samples = rank_.host_samples;
+    for (const TimeNs time : {TimeNs{0}, 100 * kMs}) {
+      samples.time.push_back(time);
+      samples.thread.push_back(0);
+      samples.cpu_ns.push_back(0);
+      samples.runqueue_ns.push_back(time == 0 ? 0 : ns);
+    }
+  }
+  void Saves(std::string_view label, double ms) {
+    CauseSaving saving;
+    saving.label = label;
+    saving.saved_ns = ms * static_cast<double>(kMs);
+    saving.low_ns = 0.5 * saving.saved_ns;
+    saving.high_ns = 2 * saving.saved_ns;
+    saving.resampled = {saving.saved_ns};
+    savings_.causes.push_back(saving);
+  }
+  std::string First() {
+    NameHostCode(figures_, savings_);
+    return std::string(savings_.causes[0].label);
+  }
+
+  Rank rank_;
+  DeviceFigures figures_;
+  Savings savings_;
+};
+
+TEST_F(UnscheduledTest, LongStretchesAreCode) {
+  Saves("launch_bound", 50);
+  Stretches(40 * kMs);
+  EXPECT_EQ(First(), "host_code");
+}
+
+TEST_F(UnscheduledTest, UnlessTheyComeOfThreadsWithoutAProcessor) {
+  Saves("launch_bound", 50);
+  Stretches(40 * kMs);
+  HasNoProcessorFor(80 * kMs);
+  EXPECT_EQ(First(), "launch_bound");
+}
+
+TEST_F(UnscheduledTest, MoreOfThemAreCodeAllTheSame) {
+  Saves("launch_bound", 50);
+  Stretches(55 * kMs);
+  HasNoProcessorFor(80 * kMs);
+  EXPECT_EQ(First(), "host_code");
+}
+
+TEST_F(UnscheduledTest, WhatNothingExplainsIsLaunching) {
+  Saves("host_wait", 20);
+  Saves("launch_bound", 15);
+  HasNoProcessorFor(11 * kMs);
+  EXPECT_EQ(First(), "launch_bound");
+  ASSERT_EQ(savings_.causes.size(), 1U);
+  EXPECT_DOUBLE_EQ(savings_.causes[0].saved_ns, 35 * kMs);
+  EXPECT_DOUBLE_EQ(savings_.causes[0].low_ns, 17.5 * kMs);
+  EXPECT_DOUBLE_EQ(savings_.causes[0].high_ns, 70 * kMs);
+  EXPECT_DOUBLE_EQ(savings_.causes[0].resampled.at(0), 35 * kMs);
+}
+
+TEST_F(UnscheduledTest, AlsoWhereLaunchingIsNoCause) {
+  Saves("host_wait", 20);
+  HasNoProcessorFor(11 * kMs);
+  EXPECT_EQ(First(), "launch_bound");
+}
+
+TEST_F(UnscheduledTest, ButNotWhereThreadsHadTheirProcessors) {
+  Saves("host_wait", 20);
+  Saves("launch_bound", 15);
+  HasNoProcessorFor(9 * kMs);
+  EXPECT_EQ(First(), "host_wait");
+}
+
+TEST(HostCodeTest, ThreadsWithoutAProcessorAreTold) {
+  TrainingPlan plan;
+  plan.load_ns = 40 * kMs;
+  plan.record_loading = false;
+  Rank rank = SimulatedTraining(plan).rank();
+  const TimeNs end = rank.end;
+  for (const TimeNs time : {TimeNs{0}, end}) {
+    rank.host_samples.time.push_back(time);
+    rank.host_samples.thread.push_back(rank.api.thread[0]);
+    rank.host_samples.cpu_ns.push_back(0);
+    rank.host_samples.runqueue_ns.push_back(time / 2);
+    for (auto* column :
+         {&rank.host_samples.minor_faults, &rank.host_samples.major_faults,
+          &rank.host_samples.voluntary_switches, &rank.host_samples.involuntary_switches})
+      column->push_back(-1);
+  }
+  const proto::Verdict verdict = BuildReportWithVerdict(RunOf(std::move(rank)), {}).verdict();
+  EXPECT_EQ(verdict.label(), "launch_bound") << verdict.abstained();
+  EXPECT_NE(verdict.evidence(0).text().find("had no processor for"), std::string::npos)
+      << verdict.evidence(0).text();
+  EXPECT_NE(verdict.evidence(0).text().find("(50.0 %)"), std::string::npos);
+  ASSERT_GE(verdict.levers_size(), 1);
+  EXPECT_EQ(verdict.levers(0).setting(), "processors for the threads that launch");
+}
+
 }  // namespace
 }  // namespace traceinject

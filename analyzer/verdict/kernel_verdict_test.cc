@@ -133,6 +133,26 @@ TEST(LowPrecisionTest, NotWhereTf32IsUsed) {
             "compute_bound");
 }
 
+// It may have been on in another part of the run.
+TEST(LowPrecisionTest, WhereTf32WasUsedInAnotherTime) {
+  const GemmShape shape = Shape(4096, 4096, 1024, kFp32);
+  traceinject::Run run;
+  run.ranks = {
+      SimulatedTraining(PlanOf({Product(kSgemm, shape, kFp32Rate), {kScale, 40'000}})).rank()};
+  Rank& rank = run.ranks[0];
+  GpuOps& ops = rank.devices[0].ops;
+  const auto first = std::find_if(ops.kind.begin(), ops.kind.end(),
+                                  [](OpKind kind) { return kind == OpKind::kKernel; });
+  KernelShape tf32 = rank.shapes[ops.detail[first - ops.kind.begin()]];
+  tf32.name = static_cast<std::uint32_t>(rank.strings.size());
+  rank.strings.emplace_back(kTf32Product);
+  ops.detail[first - ops.kind.begin()] = static_cast<std::uint32_t>(rank.shapes.size());
+  rank.shapes.push_back(tf32);
+  ReportOptions later;
+  later.limits.from_ns = rank.end / 3;
+  EXPECT_EQ(BuildReportWithVerdict(run, later).verdict().label(), "low_precision_unused");
+}
+
 // A product that memory limits is not faster in TF32.
 TEST(LowPrecisionTest, MemoryLimitsSlimProducts) {
   const GemmShape slim = Shape(8192, 8, 8192, kFp32);

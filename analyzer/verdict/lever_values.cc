@@ -172,7 +172,7 @@ LeverFacts ProcessorsOf(const LeverContext& context) {
   if (!waited_ns || *waited_ns < kLeastUnscheduled * all_ns) return {.is_set = true, .values = {}};
   const auto steps = static_cast<double>(std::max<std::size_t>(judged.steps.count_judged(), 1));
   return {.is_set = false,
-          .values = {{"waits of these threads for a processor",
+          .values = {{"waiting",
                       fmt::format("{} per step ({})", Rounded(*waited_ns / steps),
                                   Percent(*waited_ns / all_ns)),
                       ""}}};

@@ -66,10 +66,11 @@ TEST(LeversTest, NoOtherProfilerWhereStacksWereRecorded) {
 // What the saving supposes comes first; what reaches a part of it says so.
 TEST(LeversTest, GraphsSaveWhatLaunchingCosts) {
   const std::vector<LeverRow> levers = LeversOf("launch_bound", Rank{});
-  ASSERT_GE(levers.size(), 2U);
-  EXPECT_TRUE(levers[0].setting.starts_with("CUDA graphs"));
-  EXPECT_EQ(levers[1].setting, "torch.compile(model)");
-  EXPECT_NE(levers[1].change.find("saves a part"), std::string_view::npos);
+  ASSERT_GE(levers.size(), 3U);
+  EXPECT_EQ(levers[0].facts, ProcessorsOf) << "only where threads have none";
+  EXPECT_TRUE(levers[1].setting.starts_with("CUDA graphs"));
+  EXPECT_EQ(levers[2].setting, "torch.compile(model)");
+  EXPECT_NE(levers[2].change.find("saves a part"), std::string_view::npos);
 }
 
 TEST(LeversTest, OfTheFrameworkInTheProcess) {
@@ -84,6 +85,23 @@ TEST(LeversTest, OfTheFrameworkInTheProcess) {
   rank.places.push_back({.file = 1});
   EXPECT_TRUE(Suggests(rank, "torch.compile(model)", "launch_bound"));
   EXPECT_FALSE(Suggests(rank, "jax.jit around the whole step", "launch_bound"));
+}
+
+TEST(LeversTest, AProgramWithoutPythonGetsThoseOfCuda) {
+  Rank rank;
+  constexpr const char* kWaits = "cudaDeviceSynchronize(), cudaStreamSynchronize(), cudaMemcpy()";
+  constexpr const char* kFetches = ".item(), .cpu(), print(tensor), tensor.tolist()";
+  EXPECT_FALSE(Suggests(rank, kWaits, "sync_bound")) << "it is not known what it is";
+  rank.process.executable = "/usr/bin/python3.12";
+  EXPECT_FALSE(Suggests(rank, kWaits, "sync_bound"));
+  EXPECT_TRUE(Suggests(rank, kFetches, "sync_bound"));
+  rank.process.executable = "/w/simulate";
+  EXPECT_TRUE(Suggests(rank, kWaits, "sync_bound"));
+  EXPECT_FALSE(Suggests(rank, kFetches, "sync_bound"));
+  for (const char* label : {"h2d_copy", "sync_bound", "allocator", "launch_bound"})
+    EXPECT_FALSE(LeversOf(label, rank).empty()) << label;
+  rank.step_marks.time.resize(1);
+  EXPECT_TRUE(Suggests(rank, kFetches, "sync_bound")) << "PyTorch marked its steps";
 }
 
 }  // namespace

@@ -107,11 +107,11 @@ TEST_F(CounterEvidenceTest, TellsWhatHoldsUpTheKernelsWithMostTime) {
 
 TEST_F(CounterEvidenceTest, TellsTheClockOfBusyTensorCores) {
   Device& device = builder_.rank().devices[0];
-  device.cc_major = 9, device.cc_minor = 0, device.sm_count = 132;
+  device.cc_major = 9, device.cc_minor = 0, device.sm_count = 132, device.sm_clock_khz = 1'980'000;
   Shows(0, {{CounterId::kTensorActive, 0.9, 0.01}});
   figures_.kernel_counters[0].ns = 3'000'000;
   figures_.kernel_counters[0].tensor_at_rated = CounterShare{CounterId::kTensorActive, 0.675, 0.01};
-  EXPECT_NE(KernelLimitsOf(figures_, 1).find("± 1.0 %, at 1373 of 1830 MHz)"), std::string::npos)
+  EXPECT_NE(KernelLimitsOf(figures_, 1).find("± 1.0 %, at 1372 of 1829 MHz)"), std::string::npos)
       << KernelLimitsOf(figures_, 1);
 }
 
