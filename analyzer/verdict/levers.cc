@@ -68,10 +68,15 @@ constexpr std::string_view kProcessors = "processors for the threads that launch
                                "job has busy threads (--cpus-per-task, a CPU request), or taskset "
                                "and numactl to keep others away";
 
-// Advice of PyTorch is of no use elsewhere.
-bool IsOfTorch(const LeverRow& lever) {
+// Advice of PyTorch is of no use elsewhere, nor that of Python where there is none.
+constexpr std::string_view kTorchWords[] = {"torch", "DataLoader", "PYTORCH"};
+constexpr std::string_view kPythonWords[] = {"tensor.",    "nonzero()", "py-spy",        "gc.",
+                                             "fused=True", "no_sync()", "compress_hook", "PyTorch"};
+
+template <std::size_t count>
+bool Names(const LeverRow& lever, const std::string_view (&words)[count]) {
   for (const std::string_view text : {lever.setting, lever.change, lever.source}) {
-    for (const std::string_view word : {"torch", "DataLoader", "PYTORCH", "tensor", "py-spy"}) {
+    for (const std::string_view word : words) {
       if (text.find(word) != std::string_view::npos) return true;
     }
   }
@@ -192,6 +197,10 @@ constexpr LeverRow kLevers[] = {
      "bf16 GEMMs: twice the TF32 rate and half the memory", documents::kAutocast, HasNoTf32},
     {"low_precision_unused", "torch.autocast(\"cuda\", dtype=torch.float16) with a GradScaler",
      "fp16 GEMMs on tensor cores", documents::kAutocast, HasBf16},
+    {"low_precision_unused", "cublasSetMathMode(CUBLAS_TF32_TENSOR_OP_MATH)",
+     "lets fp32 GEMMs run on tensor cores in TF32 (10-bit mantissa); of cuBLASLt "
+     "CUBLAS_COMPUTE_32F_FAST_TF32",
+     documents::kMatrixProducts, HasPython},
     {"inefficient_gemm", "newer PyTorch, CUDA and cuBLAS",
      "newer kernels use this GPU's tensor-core instructions", documents::kHopperTuning},
     {"inefficient_gemm", "fewer, larger GEMMs",
@@ -208,6 +217,13 @@ constexpr LeverRow kLevers[] = {
     {"unfused_attention", "attn_implementation=\"sdpa\" or \"flash_attention_2\"",
      "in Hugging Face Transformers; \"eager\" computes attention in separate kernels",
      documents::kTransformersAttention},
+    {"unfused_attention", "cuDNN's fused attention, FlashAttention, or CUTLASS",
+     "one kernel that keeps the scores on the chip instead of storing them",
+     documents::kMatrixProducts, HasPython},
+    {"memory_bound", "fewer, larger kernels",
+     "fuse those that work on the same numbers one after another: data is read and written once; "
+     "16-bit values halve the traffic",
+     documents::kCudaPractices, HasPython},
     {"memory_bound", "torch.compile(model)",
      "fuses consecutive elementwise kernels: data is read and written once instead of once per "
      "kernel",
@@ -236,9 +252,10 @@ constexpr LeverRow kLevers[] = {
 
 std::vector<LeverRow> LeversOf(std::string_view label, const Rank& rank) {
   std::vector<LeverRow> levers;
-  const bool no_torch = UsesOnlyJax(rank) || HasNoPython(rank);
+  const bool no_python = HasNoPython(rank), no_torch = no_python || UsesOnlyJax(rank);
   for (const LeverRow& lever : kLevers) {
-    if (no_torch && IsOfTorch(lever)) continue;
+    if (no_torch && Names(lever, kTorchWords)) continue;
+    if (no_python && Names(lever, kPythonWords)) continue;
     if (lever.label == label && (lever.is_set == nullptr || !lever.is_set(rank)))
       levers.push_back(lever);
   }

@@ -98,7 +98,9 @@ TEST(LeversTest, AProgramWithoutPythonGetsThoseOfCuda) {
   rank.process.executable = "/w/simulate";
   EXPECT_TRUE(Suggests(rank, kWaits, "sync_bound"));
   EXPECT_FALSE(Suggests(rank, kFetches, "sync_bound"));
-  for (const char* label : {"h2d_copy", "sync_bound", "allocator", "launch_bound"})
+  for (const char* label : {"dataloader", "h2d_copy", "sync_bound", "allocator", "launch_bound",
+                            "evaluation", "low_precision_unused", "inefficient_gemm",
+                            "unfused_attention", "memory_bound", "throttled"})
     EXPECT_FALSE(LeversOf(label, rank).empty()) << label;
   rank.step_marks.time.resize(1);
   EXPECT_TRUE(Suggests(rank, kFetches, "sync_bound")) << "PyTorch marked its steps";

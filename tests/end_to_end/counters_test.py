@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import re
+import shlex
 import signal
 import sys
 import time
@@ -466,7 +467,7 @@ class Counters(harness.TestCase):
         script = harness.ROOT / "tests" / "gpu" / "counters" / "sampling.py"
         ended = self.play(command=[sys.executable, "-B", str(script), "check", "--library", str(harness.LIBRARY), "--analyze", str(ANALYZE),
                                    "--out", str(self.folder / "truth.out"), "--pairs", "2", "--program",
-                                   str(harness.FAKE_GPU / "cuda13" / "fake_train"), *WORK, "--steps", "120"], preload=False,
+                                   shlex.join([str(harness.FAKE_GPU / "cuda13" / "fake_train"), *WORK, "--steps", "120"])], preload=False,
                           env={**self.base, "FAKE_PM_CRASH": "nvlrx"})
         self.assertEqual((ended.code, ended.stderr), (0, ""), ended.stdout)
         for name, count in (("full", 12), ("compute", 10), ("pipes", 8), ("basic", 4)):

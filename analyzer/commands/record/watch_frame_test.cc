@@ -79,8 +79,8 @@ TEST(WatchFrame, HardwareCountersWhereTheyWereSampled) {
   measure("tensor_active", 0.625);
   measure("dram_read", 0.25);
   measure("dram_write", 0.125);
-  const auto lines = Lines(FrameText(At(report), {}));
-  EXPECT_NE(lines[1].find("tensor   DRAM"), std::string::npos) << lines[1];
+  const auto lines = Lines(FrameText(At(report), {.columns = 120}));
+  EXPECT_NE(lines[1].find("tensor    DRAM"), std::string::npos) << lines[1];
   EXPECT_NE(lines[2].find("62.5 %  37.5 %"), std::string::npos) << lines[2];
   EXPECT_EQ(lines[1].find("SMs"), std::string::npos) << "it is not known";
   EXPECT_NE(FrameJson(At(report)).find("\"dram_active\": 0.375"), std::string::npos);
