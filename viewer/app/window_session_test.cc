@@ -142,8 +142,7 @@ TEST_F(WindowSessionTest, AnythingMayBeDroppedWhileReading) {
 TEST_F(WindowSessionTest, WithoutARecordingOneIsAskedFor) {
   session_.emplace(ViewerOptions(), folder_ / "recent");
   EXPECT_EQ(session_->title(), "traceview");
-  EXPECT_EQ(Frame(), WindowNext::kKeepDrawing) << "it reads the folder";
-  FramesUntil([this] { return Frame() == WindowNext::kWaitForInput; });
+  FramesUntil([this] { return Frame() == WindowNext::kWaitForInput; });  // it has read the folder
   EXPECT_FALSE(IsShown());
   ImGui::GetIO().AddInputCharactersUTF8(run_.c_str());
   FramesUntil([this] { return session_->ui().open_dialog().text() == run_; });
