@@ -24,7 +24,8 @@ class Findings(harness.AnalyzeTestCase):
         steps = report["steps"][0]
         left_out = {left["kind"]: int(left["count"]) for left in steps["left_out"]}
         self.assertEqual(left_out.get("evaluation"), STEPS // 6, steps["left_out"])
-        self.assertEqual(int(steps["regular"]) + sum(left_out.values()), int(steps["count"]))
+        # On a busy machine the steps after evaluations are irregular, and judged, as they recur.
+        self.assertEqual(int(steps["judged"]) + sum(left_out.values()), int(steps["count"]))
         kinds = [step["kind"] for step in steps["steps"]]
         self.assertEqual([i for i, kind in enumerate(kinds) if kind == "evaluation"], list(range(5, STEPS, 6)))
         # Every kernel has the length that was played, so a mean step computes as long as a plain one.
