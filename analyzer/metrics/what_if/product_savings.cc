@@ -257,7 +257,7 @@ class ProductSearch {
         has_unsized_ ? fmt::format("; kernels of unknown size run {:.1f} times as fast", type_gain_)
                      : ""));
     if (*type_ == PeakDtype::kTf32) {
-      low_.facts.push_back("TF32 is not enabled: no kernel of this process uses it");
+      low_.facts.emplace_back("TF32 is not enabled: no kernel in this time uses it");
     } else {
       low_.facts.push_back(
           fmt::format("TF32 would gain nothing: {} has no faster rate for it", spec_->title));

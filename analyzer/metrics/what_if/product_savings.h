@@ -5,7 +5,7 @@
 // TF32 where that has a faster peak than fp32, else bf16, else fp16. A product of known size then
 // takes its operations at kUsualShare of what the best products of that type reach, and at least
 // what its fp32 matrices need of memory; kernels of unknown size become at most kMaxGain times as
-// fast. Where other kernels of the run use TF32, or the call allowed it, it is switched on, and
+// fast. Where other kernels of the range use TF32, or the call allowed it, it is switched on, and
 // something else kept it from these.
 //
 // inefficient: products of known size, in the type that they have, of which the caller could ask in
