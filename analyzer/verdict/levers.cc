@@ -117,12 +117,10 @@ constexpr LeverRow kLevers[] = {
      "reports each line that waits for the GPU", documents::kSyncDebug},
     {"sync_bound", "cudaDeviceSynchronize(), cudaStreamSynchronize(), cudaMemcpy()",
      "each holds up the host until the GPU is done: wait only for what the host reads next, copy "
-     "by "
-     "cudaMemcpyAsync from and to pinned memory, and order streams by cudaStreamWaitEvent",
+     "with cudaMemcpyAsync and pinned memory, and order streams with cudaStreamWaitEvent",
      documents::kCudaPractices, HasPython},
     {"allocator", "cudaMalloc() and cudaFree() in the loop",
-     "freeing waits for the GPU: allocate once, or by cudaMallocAsync from a pool that keeps "
-     "memory",
+     "freeing waits for the GPU: allocate once, or with cudaMallocAsync from a pool that stays",
      documents::kCudaPractices, HasPython},
     {"allocator", "torch.cuda.empty_cache()",
      "remove it from the loop: freed memory is allocated again in the next step, and freeing waits "
