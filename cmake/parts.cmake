@@ -85,6 +85,46 @@ function(traceinject_parts_below result top)
   set(${result} ${folders} PARENT_SCOPE)
 endfunction()
 
+# What nearly all tests include, compiled ahead once: GoogleTest, the standard library and, where a test's libraries use
+# it, the report. Three tenths of the time for a file of tests. Only of g++ with TRACEINJECT_UNITY: without, each file has
+# to name what it uses, and clang's tools read no headers compiled by g++.
+set(TRACEINJECT_TEST_HEADERS <gtest/gtest.h> <algorithm> <chrono> <cstdint> <filesystem> <fstream> <functional> <map>
+  <memory> <optional> <regex> <sstream> <string> <string_view> <thread> <variant> <vector>)
+function(traceinject_compile_test_headers name)
+  cmake_parse_arguments(PARSE_ARGV 1 compiled "" "" "HEADERS;LIBRARIES")
+  if(TARGET ${name})
+    return()
+  endif()
+  file(GENERATE OUTPUT ${PROJECT_BINARY_DIR}/${name}.cc CONTENT "// Has the headers compiled that tests share.\n")
+  add_library(${name} OBJECT ${PROJECT_BINARY_DIR}/${name}.cc)
+  target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1> -fpch-preprocess)
+  target_link_libraries(${name} PRIVATE GTest::gtest traceinject_warnings ${compiled_LIBRARIES})
+  target_precompile_headers(${name} PRIVATE ${compiled_HEADERS})
+endfunction()
+function(traceinject_use_compiled_headers target)
+  if(NOT TRACEINJECT_UNITY OR NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    return()
+  endif()
+  set(headers traceinject_test_headers)
+  foreach(library ${ARGN})
+    if(TARGET ${library})
+      get_target_property(uses ${library} INTERFACE_LINK_LIBRARIES)
+      if(uses MATCHES "traceinject_report_proto")
+        set(headers traceinject_report_test_headers)
+      endif()
+    endif()
+  endforeach()
+  if(headers STREQUAL traceinject_report_test_headers)
+    traceinject_compile_test_headers(${headers} LIBRARIES traceinject_report_proto
+                                     HEADERS ${TRACEINJECT_TEST_HEADERS} <schemas/report.pb.h>)
+  else()
+    traceinject_compile_test_headers(${headers} HEADERS ${TRACEINJECT_TEST_HEADERS})
+  endif()
+  # Of strings in headers that were compiled ahead g++ 12 says so without a reason.
+  target_compile_options(${target} PRIVATE -fpch-preprocess -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread)
+  target_precompile_headers(${target} REUSE_FROM ${headers})
+endfunction()
+
 # traceinject_unit_test(NAME [PARTS folder...] [SOURCES file...] [DEPENDS folder...] [SYSTEM target...]
 #                       [DEFINES definition...])
 # One program of the tests of the parts at and below the folders, and of SOURCES.
@@ -126,6 +166,7 @@ function(traceinject_unit_test name)
     TRACEINJECT_PUBLIC_TRACES="${PROJECT_SOURCE_DIR}/../shared/data")
   set_source_files_properties(${data_sources} PROPERTIES COMPILE_DEFINITIONS "${places}")
   target_link_libraries(${name} PRIVATE ${libraries} GTest::gtest_main traceinject_warnings)
+  traceinject_use_compiled_headers(${name} ${libraries})
   gtest_discover_tests(${name} PROPERTIES TIMEOUT ${TRACEINJECT_TEST_TIMEOUT} DISCOVERY_TIMEOUT 60)
 endfunction()
 

@@ -58,6 +58,7 @@ configure_and_build() {
   shift
   if command -v ccache >/dev/null; then
     launcher=(-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
+    export CCACHE_SLOPPINESS=pch_defines,time_macros # else nothing that uses headers compiled ahead is kept
   fi
   say "building preset $preset in build/$preset"
   local began=$SECONDS
