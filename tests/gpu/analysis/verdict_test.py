@@ -15,6 +15,7 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import model_error
 import verdict
+import waterfall
 import host_load  # where verdict.py finds it
 
 HERE = pathlib.Path(__file__).parent
@@ -303,6 +304,25 @@ class WholeRun(unittest.TestCase):
         self.assertTrue((self.folder / "out" / "recordings" / "sync.db").exists())
         _, _, rows = self.run_verdict([], {"sync": {"label": "sync_bound", "saved_ns": "20000000"}}, "--rescore", record=False)
         self.assertEqual(rows, {"sync": []})
+
+
+class Bars(unittest.TestCase):
+    """waterfall.py: the bar that a cause is about has to move by what the cause costs, and no other."""
+
+    PARTS = {"GEMMs": "products", "memory-bound kernels": "memory_bound", "achieved": "achieved"}
+
+    def faults(self, moved, sums=(100.0, 100.0)):
+        return waterfall.faults_of(dict(zip(self.PARTS, moved)), self.PARTS, "products", 10.0, sums)
+
+    def test_the_right_bar_passes_within_a_tenth(self):
+        self.assertEqual(self.faults((9.2, 0.9, -0.5)), [])
+        self.assertEqual(self.faults((10.9, 0, 0)), [])
+
+    def test_too_little_and_another_bar_fail(self):
+        self.assertEqual(self.faults((8.5, 1.4, 0)), ["products moved by 8.50 ms, not by 10.00", "memory-bound kernels moved by +1.40 ms"])
+
+    def test_bars_that_do_not_add_up_fail(self):
+        self.assertEqual(self.faults((10.0, 0, 0), (100.0, 99.9)), ["the bars add up to 99.9 %"])
 
 
 if __name__ == "__main__":
