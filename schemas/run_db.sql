@@ -506,6 +506,9 @@ CREATE TABLE system_fact (
                                        -- stacks of machine code were taken, of this processor
                                        -- (between two looks), or why there are none;
                                        -- spool: of TRACEINJECT_SPOOL: target, where the file is to go, or not used, and why;
+                                       -- try: of a lever of TRACEINJECT_TRY, which changed the program (try_levers.h), key
+                                       -- '<lever>=<value>': '<times that it took effect>: <where and what>', or why it did not;
+                                       -- of losses=1 the losses, as C's %a, parted by commas;
                                        -- import: of a file that analyze import made: source (kineto, nsys), the
                                        -- profiler; note.NNNN, what was left out of its trace, in words
   key    TEXT NOT NULL,

@@ -11,6 +11,7 @@
 #include "analyzer/commands/job/job_commands.h"
 #include "analyzer/commands/record/record_commands.h"
 #include "analyzer/commands/run/run_commands.h"
+#include "analyzer/commands/try/try_commands.h"
 #include "analyzer/common/text.h"
 #include "analyzer/import/open/open_recording.h"
 
@@ -48,6 +49,9 @@ constexpr Command kCommands[] = {
     {"sql", "runs an SQL query: analyze sql run.db \"SELECT ...\"", RunSql},
     {"doctor", "checks this machine: can it record, and is it set up well", RunDoctor},
     {"record", "runs and records a program: analyze record -- python train.py", RunRecord},
+    {"try", "runs a program with each fix that can be applied from outside, and measures it",
+     RunTry},
+    {"score", "predictions of verdicts against the fixes that were tried", RunScore},
     {"watch", "live view of a run being recorded: analyze watch run.db", RunWatch},
     {"preload", "the path of libtraceinject.so, for LD_PRELOAD", RunPreload},
     {"trigger", "starts and stops recording while the program runs", RunTrigger},

@@ -86,22 +86,22 @@ bool Names(const LeverRow& lever, const std::string_view (&words)[count]) {
 constexpr LeverRow kLevers[] = {
     {"dataloader", "DataLoader(num_workers=N)",
      "load batches in worker processes while the GPU computes; raise N until the wait is gone",
-     documents::kTuningByName, nullptr, WorkersOf},
+     documents::kTuningByName, nullptr, WorkersOf, "num_workers=", true},
     {"dataloader", "DataLoader(prefetch_factor=4, persistent_workers=True)",
      "prefetching hides slow batches; workers survive the end of an epoch", documents::kTorchData,
-     nullptr, PrefetchingOf},
+     nullptr, PrefetchingOf, "prefetch_factor=4,persistent_workers=1"},
     {"dataloader", "DataLoader(pin_memory=True)",
      "batches land in pinned memory, which the GPU can copy from without blocking the host",
-     documents::kTorchData, PinsMemory, PinningOf},
+     documents::kTorchData, PinsMemory, PinningOf, "pin_memory=1"},
     {"dataloader", "decoding and augmentation",
      "do less work per sample: smaller or packed files, GPU decoding (NVIDIA DALI), cached results",
      documents::kDali},
     {"h2d_copy", "DataLoader(pin_memory=True)",
      "copies from pinned memory run at link speed; from pageable memory the driver copies twice",
-     documents::kTorchCuda, PinsUploads, PinningOf},
+     documents::kTorchCuda, PinsUploads, PinningOf, "pin_memory=1", true},
     {"h2d_copy", "tensor.to(device, non_blocking=True)",
      "with pinned memory the host keeps launching during the copy", documents::kTorchCuda,
-     UploadsFromPinned},
+     UploadsFromPinned, nullptr, "non_blocking=1"},
     {"h2d_copy", "copy the next batch on a separate stream",
      "the copy then overlaps with compute on the current batch", documents::kTorchCuda},
     {"h2d_copy", "cudaMallocHost(), cudaMemcpyAsync()",
@@ -125,37 +125,40 @@ constexpr LeverRow kLevers[] = {
     {"allocator", "torch.cuda.empty_cache()",
      "remove it from the loop: freed memory is allocated again in the next step, and freeing waits "
      "for the GPU",
-     documents::kTorchCuda},
+     documents::kTorchCuda, nullptr, nullptr, "empty_cache=0", true},
     {"allocator", "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True",
      "varying sizes no longer fragment the cache, so less is freed and reallocated",
-     documents::kTorchCuda},
+     documents::kTorchCuda, nullptr, nullptr, "alloc_conf=expandable_segments:True"},
     {"allocator", "fixed shapes", "pad to a few sizes, so cached blocks can be reused",
      documents::kTuningByName},
     {"checkpoint", "torch.distributed.checkpoint.async_save",
-     "copies to host memory, then writes while training continues", documents::kCheckpoints},
+     "copies to host memory, then writes while training continues", documents::kCheckpoints,
+     nullptr, nullptr, "checkpoints=none", true},
     {"checkpoint", "sharded checkpoints", "each rank writes its own shard in parallel",
      documents::kCheckpoints},
     {"checkpoint", "more steps between checkpoints", "spreads their cost over more steps",
      documents::kCheckpoints},
     {"gc_pause", "gc.freeze() after setup",
-     "long-lived objects are no longer scanned in each collection", documents::kPythonGc},
+     "long-lived objects are no longer scanned in each collection", documents::kPythonGc, nullptr,
+     nullptr, "gc_freeze=10"},
     {"gc_pause", "gc.disable(), then gc.collect() every N steps",
-     "collections run when chosen, at the same time on all ranks", documents::kPythonGc},
+     "collections run when chosen, at the same time on all ranks", documents::kPythonGc, nullptr,
+     nullptr, "gc_threshold=0", true},
     {"launch_bound", kProcessors, kFreeProcessors, documents::kSchedstat, nullptr, ProcessorsOf},
     {kHostCodeLabel, kProcessors, kFreeProcessors, documents::kSchedstat, nullptr, ProcessorsOf},
     {"launch_bound", "CUDA graphs: torch.compile(mode=\"reduce-overhead\"), torch.cuda.graph",
      "launches with one call all that one graph holds: a whole step in graphs saves as much as is "
      "told here",
-     documents::kTorchCuda},
+     documents::kTorchCuda, nullptr, nullptr, "compile=reduce-overhead"},
     {"launch_bound", "cudaStreamBeginCapture(), cudaGraphLaunch()",
      "launches with one call all that one graph holds", documents::kCudaPractices, HasPython},
     {"launch_bound", "torch.compile(model)",
      "fuses small kernels: fewer launches, which saves a part; the rest is still launched one by "
      "one",
-     documents::kTuningByName},
+     documents::kTuningByName, nullptr, nullptr, "compile=default"},
     {"launch_bound", "optimizer with fused=True",
      "one kernel for many parameters instead of several for each", documents::kOptimizers,
-     FusesOptimizer},
+     FusesOptimizer, nullptr, "fused_optimizer=1"},
     {"launch_bound", "Python between the launches",
      "py-spy record --native shows what it does: move it out of the step or to another process",
      documents::kPySpy, HasStacks},
@@ -169,7 +172,7 @@ constexpr LeverRow kLevers[] = {
     {"comm_exposed", "DistributedDataParallel(bucket_cap_mb=...)",
      "buckets of 25 to 100 MB start early enough to overlap the backward pass and are large enough "
      "for full bandwidth",
-     documents::kDdp, nullptr, BucketsOf},
+     documents::kDdp, nullptr, BucketsOf, "ddp_bucket_mb=50"},
     {"comm_exposed", "no_sync() during gradient accumulation",
      "communicates once per optimizer step instead of once per backward pass", documents::kDdp},
     {"comm_exposed", "gradient compression: fp16_compress_hook, bf16_compress_hook",
@@ -184,17 +187,18 @@ constexpr LeverRow kLevers[] = {
     {"epoch_end", "DataLoader(persistent_workers=True)",
      "workers survive the end of an epoch; otherwise they start, and import their modules, each "
      "time, and nothing is prefetched",
-     documents::kTorchData, nullptr, PrefetchingOf},
+     documents::kTorchData, nullptr, PrefetchingOf, "persistent_workers=1", true},
     {"epoch_end", "longer epochs",
      "a sampler that goes over the data several times ends fewer of them", ""},
     {"low_precision_unused", "torch.set_float32_matmul_precision(\"high\")",
      "lets fp32 GEMMs run on tensor cores in TF32 (10-bit mantissa); for convolutions "
      "torch.backends.cudnn.allow_tf32 = True",
-     documents::kMatmulPrecision, HasNoTf32},
+     documents::kMatmulPrecision, HasNoTf32, nullptr, "matmul_precision=high", true},
     {"low_precision_unused", "torch.autocast(\"cuda\", dtype=torch.bfloat16)",
-     "bf16 GEMMs: twice the TF32 rate and half the memory", documents::kAutocast, HasNoTf32},
+     "bf16 GEMMs: twice the TF32 rate and half the memory", documents::kAutocast, HasNoTf32,
+     nullptr, "autocast=bf16"},
     {"low_precision_unused", "torch.autocast(\"cuda\", dtype=torch.float16) with a GradScaler",
-     "fp16 GEMMs on tensor cores", documents::kAutocast, HasBf16},
+     "fp16 GEMMs on tensor cores", documents::kAutocast, HasBf16, nullptr, "autocast=fp16"},
     {"low_precision_unused", "cublasSetMathMode(CUBLAS_TF32_TENSOR_OP_MATH)",
      "lets fp32 GEMMs run on tensor cores in TF32 (10-bit mantissa); of cuBLASLt "
      "CUBLAS_COMPUTE_32F_FAST_TF32",
@@ -211,7 +215,7 @@ constexpr LeverRow kLevers[] = {
     {"unfused_attention", "torch.nn.attention.sdpa_kernel(SDPBackend.FLASH_ATTENTION)",
      "reports why a fused kernel cannot be used: it needs fp16 or bf16, and is_causal instead of a "
      "mask",
-     documents::kAttentionKernels},
+     documents::kAttentionKernels, nullptr, nullptr, "sdpa=flash", true},
     {"unfused_attention", "attn_implementation=\"sdpa\" or \"flash_attention_2\"",
      "in Hugging Face Transformers; \"eager\" computes attention in separate kernels",
      documents::kTransformersAttention},
@@ -225,14 +229,15 @@ constexpr LeverRow kLevers[] = {
     {"memory_bound", "torch.compile(model)",
      "fuses consecutive elementwise kernels: data is read and written once instead of once per "
      "kernel",
-     documents::kTorchCompile},
+     documents::kTorchCompile, nullptr, nullptr, "compile=default"},
     {"memory_bound", "fused modules: torch.nn.functional.gelu, layer_norm, rms_norm, cross_entropy",
      "one kernel instead of many elementwise operations", documents::kTuningByName},
     {"memory_bound", "optimizer with fused=True",
      "one kernel reads and writes each parameter once, instead of one kernel per operation",
-     documents::kOptimizers, FusesOptimizer},
+     documents::kOptimizers, FusesOptimizer, nullptr, "fused_optimizer=1"},
     {"memory_bound", "torch.autocast(\"cuda\", dtype=torch.bfloat16)",
-     "16-bit values halve the memory traffic", documents::kAutocast, HasNoTf32},
+     "16-bit values halve the memory traffic", documents::kAutocast, HasNoTf32, nullptr,
+     "autocast=bf16"},
     {"throttled", "cooling: fans, airflow, inlet temperature, neighboring cards",
      "if temperature is the reason: GPUs lower their clock near the thermal limit",
      documents::kNvmlClocks},
@@ -258,6 +263,13 @@ std::vector<LeverRow> LeversOf(std::string_view label, const Rank& rank) {
       levers.push_back(lever);
   }
   return levers;
+}
+
+bool TakesCauseAway(std::string_view label, std::string_view tried) {
+  return std::any_of(std::begin(kLevers), std::end(kLevers), [&](const LeverRow& lever) {
+    return lever.label == label && lever.try_takes_cause_away && !lever.try_with.empty() &&
+           tried.starts_with(lever.try_with);
+  });
 }
 
 }  // namespace traceinject

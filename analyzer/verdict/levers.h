@@ -19,10 +19,17 @@ struct LeverRow {
   bool (*is_set)(const Rank& rank) = nullptr;
   // What this run has of it; null: nothing that is recorded. Where it is set it is no lever.
   LeverFacts (*facts)(const LeverContext& context) = nullptr;
+  // What `analyze try` measures it with (schemas/try_levers.h); empty: it cannot be applied from
+  // outside. Where it ends with "=", what the facts suggest for that name follows.
+  std::string_view try_with = {};
+  bool try_takes_cause_away = false;  // all of it, so that the saving of the label foretells it
 };
 
 // In the order to try them, without those that the program has set already; empty for labels
 // without any. O(rows x loaders).
 std::vector<LeverRow> LeversOf(std::string_view label, const Rank& rank);
+
+// Whether what was tried, "num_workers=4", takes away all that the label is about.
+bool TakesCauseAway(std::string_view label, std::string_view tried);
 
 }  // namespace traceinject

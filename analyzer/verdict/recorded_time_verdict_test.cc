@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <string>
 
-#include "analyzer/metrics/report/recorder_cost.h"
+#include "analyzer/metrics/cost/recorder_cost.h"
 #include "analyzer/metrics/what_if/replay.h"
 #include "analyzer/verdict/testing/simulated_verdict.h"
 

@@ -103,6 +103,20 @@ inline std::string SettingText(const proto::Lever& lever) {
   return text;
 }
 
+// "this run was changed by TRACEINJECT_TRY: num_workers=4 (train.py:41 DataLoader, was 0);
+// compile=default without effect: torch 1.13 cannot"; empty: it was not.
+inline std::string TriedText(const proto::Report& report) {
+  std::string text;
+  for (const proto::TriedChange& change : report.tried()) {
+    text += text.empty() ? "this run was changed by TRACEINJECT_TRY: " : "; ";
+    text += change.lever();
+    if (change.times() == 0) text += " without effect";
+    if (!change.text().empty())
+      text += change.times() == 0 ? ": " + change.text() : " (" + change.text() + ")";
+  }
+  return text;
+}
+
 // "Data loading (dataloader) saves 18.20 ms, then CPU-bound kernel launches (launch_bound) 4.90 ms:
 // leaves 18.10 ms"; empty: there is one fix or none.
 inline std::string FixOrderText(const proto::Verdict& verdict) {

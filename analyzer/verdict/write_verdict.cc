@@ -27,6 +27,7 @@
 #include "analyzer/verdict/new_utilisation.h"
 #include "analyzer/verdict/savings/model_error.h"
 #include "analyzer/verdict/skew_causes.h"
+#include "schemas/try_levers.h"
 
 namespace traceinject {
 namespace {
@@ -104,6 +105,28 @@ void ValueOf(const LeverValue& from, proto::Lever& lever) {
   to.set_suggested(from.suggested);
 }
 
+// What `analyze try` is given to measure the lever, where it can be applied from outside and the
+// value is known.
+std::string TryOf(const LeverRow& row, const LeverFacts& facts) {
+  std::string text(row.try_with);
+  if (!text.ends_with('=')) return text;
+  for (const LeverValue& value : facts.values) {
+    if (value.name + "=" == text && !value.suggested.empty()) return text + value.suggested;
+  }
+  return {};
+}
+
+// Variables that ought to be set otherwise: "env.NCCL_P2P_DISABLE=" takes it away.
+std::string TryOf(const std::vector<LeverValue>& variables) {
+  std::string text;
+  for (const LeverValue& value : variables) {
+    if (value.suggested.empty()) continue;
+    text += fmt::format("{}{}{}={}", text.empty() ? "" : ",", kTryVariable, value.name,
+                        value.suggested == "unset" ? "" : value.suggested);
+  }
+  return text;
+}
+
 // Levers that the environment says are as they should be are none.
 void EnvironmentOf(const Rank& rank, proto::Verdict& to) {
   auto& levers = *to.mutable_levers();
@@ -114,6 +137,7 @@ void EnvironmentOf(const Rank& rank, proto::Verdict& to) {
       return !value.suggested.empty() && value.current.find(value.suggested) != std::string::npos;
     });
     for (const LeverValue& value : values) ValueOf(value, *lever);
+    if (lever->try_().empty()) lever->set_try_(TryOf(values));
     lever = is_set ? levers.erase(lever) : lever + 1;
   }
 }
@@ -220,6 +244,7 @@ void VerdictOf(const Judgement& judgement, const proto::Ranks& between, TimeNs o
     lever.set_setting(std::string(row.setting));
     lever.set_change(std::string(row.change));
     lever.set_source(std::string(row.source));
+    lever.set_try_(TryOf(row, facts));
   }
 }
 

@@ -118,16 +118,18 @@ bool LeavesNcclSlot(const void* caller) {
 
 }  // namespace
 
-void PublishLibrary() {
+bool PublishLibrary() {
   // With rights that its user lacks (set-user-ID), it would write where that user's environment
   // says.
   const bool has_more_rights = getauxval(AT_SECURE) != 0;
   if (has_more_rights || !IsPartOfTheProgram()) {
     g_state.store(State::kOutside);
-    return;
+    return false;
   }
   RememberProcessors();
-  if (PublishEntryPoints() && IsSwitchedOn("TRACEINJECT_NCCL_LOG")) OfferNcclLog();
+  if (!PublishEntryPoints()) return false;
+  if (IsSwitchedOn("TRACEINJECT_NCCL_LOG")) OfferNcclLog();
+  return true;
 }
 
 const char* OfferedVariable(const char* name, const char* set, const void* caller) {

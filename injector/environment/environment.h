@@ -14,7 +14,8 @@ namespace traceinject {
 
 // All that the constructor does: names our own file for CUDA, without overwriting what another tool
 // set, decides what is offered to NVTX and NCCL, and notes where threads of ours will run.
-void PublishLibrary();
+// False: this process is not to be recorded.
+bool PublishLibrary();
 
 // What the variable `name` is to be for the code at `caller`, where the environment has `set`,
 // which may be null; null: nothing else than that.

@@ -133,6 +133,8 @@ bool CountersUs(std::string_view text, Options* options) {
   return Integer<&Options::counters_us, 10, kMost>(text, options);
 }
 
+bool Try(std::string_view text, Options* options) { return ParseTryList(text, &options->tries); }
+
 constexpr OptionRow kOptions[] = {
     {{"TRACEINJECT", "1", "0 disables the library: nothing is recorded or changed"},
      "0 or 1",
@@ -270,6 +272,12 @@ constexpr OptionRow kOptions[] = {
       "log file of the library (created when recording starts); empty: none"},
      "a path",
      Text<&Options::log>},
+    {{"TRACEINJECT_TRY", "",
+      "changes the program to see what a fix brings, as `analyze try` does: "
+      "num_workers=4,pin_memory=1. The recording and all reports say so. `analyze try --levers` "
+      "lists them. Empty: nothing is changed"},
+     "lever=value,... as `analyze try --levers` lists them",
+     Try},
 };
 
 const OptionRow* FindOption(std::string_view name) {

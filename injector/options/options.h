@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "injector/options/try_list.h"
 #include "injector/options/window_plan.h"
 
 namespace traceinject {
@@ -40,6 +41,7 @@ struct Options {
   std::int64_t exit_ms = 0;       // longest wait for the last flush at exit
   std::string cupti;              // path of libcupti; empty: search
   std::string log;                // path; empty: no log
+  std::vector<TryWish> tries;     // changes to the program (schemas/try_levers.h)
 
   // Filled while parsing.
   std::vector<std::string> unknown;  // TRACEINJECT_ variables that are no options

@@ -9,8 +9,11 @@
 #include "injector/base/linker_symbol.h"
 #include "injector/environment/environment.h"
 #include "injector/recorder/recorder.h"
+#include "injector/tries/tries.h"
 
-extern "C" __attribute__((constructor)) void TraceinjectLoaded() { traceinject::PublishLibrary(); }
+extern "C" __attribute__((constructor)) void TraceinjectLoaded() {
+  if (traceinject::PublishLibrary()) traceinject::StartTries();
+}
 
 extern "C" TRACEINJECT_EXPORT int InitializeInjection(void) {
   traceinject::StartRecording();

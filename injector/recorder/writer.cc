@@ -21,6 +21,7 @@
 #include "injector/python/touched.h"
 #include "injector/rows/event_tables.h"
 #include "injector/rows/process_facts.h"
+#include "injector/tries/tried.h"
 
 namespace traceinject {
 namespace {
@@ -446,7 +447,10 @@ void Writer::TakeSamples(bool everything) {
     stack_sampler_->JoinCalls(batch_, &dictionary_);
     stack_sampler_->SettleCalls(NowNs() - base_ns_, everything, &batch_);
   }
-  const auto append = [](auto& to, auto& from) { to.insert(to.end(), from.begin(), from.end()); };
+  const auto append = [](auto& to, const auto& from) {
+    to.insert(to.end(), from.begin(), from.end());
+  };
+  append(batch_.facts, TakeTried());
   if (counter_sampler_ != nullptr) {
     TakenCounters taken = counter_sampler_->Take();
     append(batch_.counter_sets, taken.sets);

@@ -64,21 +64,6 @@ void DescribeRecord(CLI::App& app, RecordOptions& options) {
       "the program to run and its arguments, after --: torchrun --nproc-per-node 8 train.py");
 }
 
-// What stands behind -- belongs to the program, whatever it looks like.
-std::vector<std::string> TakeProgram(std::vector<std::string>& arguments) {
-  const auto mark = std::find(arguments.begin(), arguments.end(), "--");
-  if (mark == arguments.end()) return {};
-  std::vector<std::string> program(mark + 1, arguments.end());
-  arguments.erase(mark, arguments.end());
-  return program;
-}
-
-std::vector<std::string> Environment() {
-  std::vector<std::string> entries;
-  for (char** entry = environ; *entry != nullptr; ++entry) entries.emplace_back(*entry);
-  return entries;
-}
-
 // "1:02:03".
 std::string ClockText(std::chrono::steady_clock::duration time) {
   const auto s = std::chrono::duration_cast<std::chrono::seconds>(time).count();
@@ -173,8 +158,9 @@ int Record(RecordOptions& options) {
 
   const NewRecordings recordings(options.output);
   ChildProgram program;
-  const Status started = program.Start(
-      options.program, RecordedEnvironment(Environment(), options.recorder, library.value()));
+  const Status started =
+      program.Start(options.program,
+                    RecordedEnvironment(EnvironmentEntries(), options.recorder, library.value()));
   if (!started.ok()) {
     Say(started.error());
     return program.exit_code();

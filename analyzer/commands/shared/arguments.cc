@@ -165,4 +165,12 @@ CLI::Option* AddOutput(CLI::App& app, std::string& path) {
   return app.add_option("-o,--output", path, "write to FILE (- for stdout)")->type_name("FILE");
 }
 
+std::vector<std::string> TakeProgram(std::vector<std::string>& arguments) {
+  const auto mark = std::find(arguments.begin(), arguments.end(), "--");
+  if (mark == arguments.end()) return {};
+  std::vector<std::string> program(mark + 1, arguments.end());
+  arguments.erase(mark, arguments.end());
+  return program;
+}
+
 }  // namespace traceinject

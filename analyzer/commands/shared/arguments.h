@@ -52,4 +52,8 @@ CLI::Validator WholeNumberFrom(std::int64_t least);
 // -o FILE.
 CLI::Option* AddOutput(CLI::App& app, std::string& path);
 
+// Takes what stands behind "--" off the arguments: it belongs to another program, whatever it looks
+// like.
+std::vector<std::string> TakeProgram(std::vector<std::string>& arguments);
+
 }  // namespace traceinject

@@ -200,6 +200,7 @@ void WriteVerdictSection(const HtmlReport& to) {
       {
         Reused reused(to);
         WriteHungRun(reused.text());
+        WriteTried(reused.text());
       }
       WriteTiles(to);
       WriteMeanStep(to);

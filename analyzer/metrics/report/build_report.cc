@@ -46,6 +46,7 @@ Report WriteFigures(const RunAnalysis& analysis) {
   writer.Stalls(report);
   if (options.last_stacks) writer.LastStacks(report);
   writer.RecordingCosts(report);
+  writer.Tries(report);
   if (options.nvtx_ranges) writer.NvtxRanges(analysis.devices, report);
   writer.MfuBlock(analysis.mfu, *report.mutable_mfu());
   writer.HealthBlock(analysis.health, *report.mutable_health());

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string_view>
 
-#include "analyzer/metrics/report/ab_steps.h"
+#include "analyzer/metrics/cost/ab_steps.h"
 #include "analyzer/metrics/report/report_writer.h"
 #include "analyzer/metrics/report/set_if.h"
 

@@ -36,6 +36,7 @@ class ReportWriter {
   void Stalls(Report& to) const;
   void LastStacks(Report& to) const;
   void RecordingCosts(Report& to) const;
+  void Tries(Report& to) const;
   void HealthBlock(const RecordingHealth& health, proto::Health& to) const;
 
  private:

@@ -93,6 +93,7 @@ std::string WriteVerdictText(const proto::Report& report, const TextOptions& opt
   TextPage page(options.color, options.width);
   TextReport to{report, options, page};
   WriteHungRun(to);
+  WriteTried(to);
   WriteVerdict(to);
   return page.text();
 }

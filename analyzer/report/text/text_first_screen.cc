@@ -207,6 +207,7 @@ void WriteScope(TextReport& to) {
 void WriteFirstScreen(TextReport& to) {
   const proto::Verdict& verdict = to.report.verdict();
   WriteHungRun(to);
+  WriteTried(to);
   if (!verdict.label().empty()) {
     to.page.Sentence(to.page.Colored("verdict: " + VerdictTitle(verdict), 1), 0);
     for (const std::string& sentence :

@@ -59,6 +59,10 @@ void WriteLinks(const proto::Ranks& ranks, TextPage& page, std::size_t width);
 // text_stalls.cc
 // What a run that hung is opened for, before all else; nothing for another one.
 void WriteHungRun(TextReport& to);
+
+// text_verdict.cc
+// That the program was changed for the recording; nothing where it was not.
+void WriteTried(TextReport& to);
 void WriteStalls(TextReport& to);
 
 // text_steps.cc

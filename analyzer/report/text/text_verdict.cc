@@ -7,6 +7,11 @@
 
 namespace traceinject {
 
+void WriteTried(TextReport& to) {
+  if (const std::string text = TriedText(to.report); !text.empty())
+    to.page.Sentence(to.page.Colored(text, 33));
+}
+
 void WriteVerdict(TextReport& to) {
   const proto::Verdict& verdict = to.report.verdict();
   if (verdict.label().empty()) return;

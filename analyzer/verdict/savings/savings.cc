@@ -9,8 +9,8 @@
 
 #include "analyzer/common/mean.h"
 #include "analyzer/common/parallel.h"
-#include "analyzer/metrics/report/ab_steps.h"
-#include "analyzer/metrics/report/recorder_cost.h"
+#include "analyzer/metrics/cost/ab_steps.h"
+#include "analyzer/metrics/cost/recorder_cost.h"
 #include "analyzer/metrics/what_if/blocking_downloads.h"
 #include "analyzer/metrics/what_if/bootstrap.h"
 #include "analyzer/metrics/what_if/host_work.h"

@@ -15,8 +15,8 @@
 //
 // Recording lengthens every launch, and what is saved should be time of the run that nobody
 // records: in recordings of ours both replays, with and without the cause, launch faster by what
-// that costs (metrics/report/recorder_cost.h). Where the run measured alternately what recording
-// adds to a step (metrics/report/ab_steps.h), that is told, and launches cost as much as makes the
+// that costs (metrics/cost/recorder_cost.h). Where the run measured alternately what recording
+// adds to a step (metrics/cost/ab_steps.h), that is told, and launches cost as much as makes the
 // replay add it. Either has an interval, and those of the causes span what they save at both its
 // ends.
 #pragma once

@@ -30,7 +30,10 @@ void OutlineItem(Rgba color) {
                                       ToImGui(color), 0, 0, 2 * ScreenSizes().line);
 }
 
-void DrawHeadline(const proto::Verdict& verdict) {
+void DrawHeadline(const proto::Report& report) {
+  const proto::Verdict& verdict = report.verdict();
+  if (const std::string tried = TriedText(report); !tried.empty())
+    PutWrapped(WarningColor(), tried);
   ImGui::SetWindowFontScale(1.25F);
   PutWrapped(verdict.has_saved_ns() ? WarningColor() : TextColor(), TitleOn(verdict));
   ImGui::SetWindowFontScale(1);
@@ -229,7 +232,7 @@ void DrawVerdict(const proto::Report& report, const Shading* shading, Workspace&
   }
   ImGui::TableNextRow();
   ImGui::TableNextColumn();
-  DrawHeadline(verdict);
+  DrawHeadline(report);
   DrawEvidence(verdict, workspace.timeline(), controls);
   if (columns == 3) ImGui::TableNextColumn();
   DrawLevers(verdict);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/metrics/report/recorder_cost.h"
+#include "analyzer/metrics/cost/recorder_cost.h"
 
 #include <algorithm>
 #include <array>

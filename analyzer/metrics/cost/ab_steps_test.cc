@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/metrics/report/ab_steps.h"
+#include "analyzer/metrics/cost/ab_steps.h"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/tries/tried_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analyzer/common/mean.h"
+#include "analyzer/common/units.h"
+#include "analyzer/compare/compared_run.h"
+#include "analyzer/tries/losses.h"
+#include "injector/options/try_list.h"
+#include "schemas/try_levers.h"
+
+namespace traceinject {
+namespace {
+
+constexpr std::string_view kLosses = "losses=";
+constexpr std::string_view kAfterTimes = ": ";
+
+std::vector<double> LossesOf(const Run& run) {
+  for (const Rank& rank : run.ranks) {
+    for (const SystemFact& fact : rank.facts) {
+      if (fact.kind != kTryFact || !fact.key.starts_with(kLosses)) continue;
+      const std::size_t colon = fact.value.find(kAfterTimes);
+      if (colon != std::string::npos)
+        return ParseLosses(std::string_view(fact.value).substr(colon + kAfterTimes.size()));
+    }
+  }
+  return {};
+}
+
+std::optional<std::int64_t> PeakBytes(const proto::Report& report) {
+  std::optional<std::int64_t> most;
+  for (const proto::DeviceReport& device : report.devices()) {
+    if (device.has_allocator() && device.allocator().has_peak_reserved_bytes())
+      most = std::max(most.value_or(0), device.allocator().peak_reserved_bytes());
+  }
+  return most;
+}
+
+}  // namespace
+
+double TriedRun::mean_ns() const { return Mean(steps_ns); }
+
+Result<TriedRun> MeasureTry(const Run& run, std::size_t warm_up) {
+  ComparedRun side = PrepareRun(run, {});
+  const proto::DeviceSteps& steps = side.device_steps();
+  if (side.steps.empty()) return Error{"no training steps were found"};
+  TriedRun found;
+  const auto first = std::max<std::size_t>(warm_up, static_cast<std::size_t>(steps.warm_up()));
+  const auto recording_ns = static_cast<double>(side.report.verdict().recording_ns());
+  for (std::size_t row = first; row < static_cast<std::size_t>(steps.steps_size()); ++row)
+    found.steps_ns.push_back(static_cast<double>(steps.steps(static_cast<int>(row)).length_ns()) -
+                             recording_ns);
+  if (found.steps_ns.size() < kLeastTriedSteps)
+    return Error{fmt::format("{} after {} of warm-up; at least {} are needed",
+                             Plural(static_cast<std::int64_t>(found.steps_ns.size()), "step"),
+                             first, kLeastTriedSteps)};
+  found.peak_bytes = PeakBytes(side.report);
+  found.losses = LossesOf(run);
+  found.report = std::move(side.report);
+  return found;
+}
+
+TriedEffect EffectSeen(const proto::Report& report, const std::string& tried) {
+  std::vector<TryWish> wishes;
+  if (!ParseTryList(tried, &wishes)) return {};
+  std::optional<TriedEffect> least;
+  for (const TryWish& wish : wishes) {
+    TriedEffect one{0, "the recording does not tell"};
+    for (const proto::TriedChange& change : report.tried()) {
+      if (change.lever() == wish.text()) one = {change.times(), change.text()};
+    }
+    if (!least || one.times < least->times) least = one;
+  }
+  return least.value_or(TriedEffect{});
+}
+
+}  // namespace traceinject
