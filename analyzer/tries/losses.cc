@@ -11,6 +11,9 @@
 namespace traceinject {
 namespace {
 
+// Of a loss: what another order of sums brings in some dozens of steps.
+constexpr double kRounding = 1e-4;
+
 using Series = std::vector<std::vector<double>>;
 
 // The largest |b / a - 1| of the common beginning; empty: one has no losses. What is no number on
@@ -60,6 +63,9 @@ LossComparison CompareLosses(const Series& as_is, const Series& changed) {
   const std::optional<double> change = LargestAmong(as_is, changed, false);
   if (!change) return {"unknown", "the program called backward() on no loss that was seen"};
   if (*change == 0) return {"equal", "to the last bit"};
+  if (*change <= kRounding)
+    return {"rounding",
+            fmt::format("differ {}, as another order of sums makes them", ChangeText(*change))};
   const std::optional<double> noise = LargestAmong(as_is, as_is, true);
   if (noise && *change <= *noise)
     return {"within noise", fmt::format("differ {}; runs of the program as it is differ {}",

@@ -13,7 +13,7 @@ namespace traceinject {
 std::vector<double> ParseLosses(std::string_view text);
 
 struct LossComparison {
-  std::string outcome;  // equal, within noise, differ, unknown
+  std::string outcome;  // equal, rounding, within noise, differ, unknown
   std::string text;     // that in words, with figures
 };
 

@@ -20,6 +20,10 @@ TEST(LossesTest, EqualToTheLastBit) {
   EXPECT_EQ(CompareLosses({{NAN}}, {{NAN}}).outcome, "equal");
 }
 
+TEST(LossesTest, AnotherOrderOfSums) {
+  EXPECT_EQ(CompareLosses({{3, 2}}, {{3, 2.0001}}).outcome, "rounding");
+}
+
 TEST(LossesTest, AProgramThatRepeatsItselfTellsEachDifference) {
   const LossComparison found = CompareLosses({{3, 2}, {3, 2}}, {{3, 2.002}});
   EXPECT_EQ(found.outcome, "differ");

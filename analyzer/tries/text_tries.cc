@@ -15,8 +15,13 @@ namespace {
 constexpr int kBold = 1, kYellow = 33;
 constexpr char kNothing[] = "-";
 
-std::string IntervalText(std::int64_t low_ns, std::int64_t high_ns) {
-  return fmt::format("({} to {})", FormatTime(low_ns), FormatTime(high_ns));
+std::string EndsText(std::int64_t low_ns, std::int64_t high_ns) {
+  return fmt::format("{} to {}", FormatTime(low_ns), FormatTime(high_ns));
+}
+
+std::string ShortForetold(const proto::TriedFix& fix) {
+  if (fix.has_predicted_ns()) return FormatTime(fix.predicted_ns());
+  return fix.has_most_ns() ? "up to " + FormatTime(fix.most_ns()) : kNothing;
 }
 
 std::string StepText(const proto::TriedRuns& runs) {
@@ -31,17 +36,20 @@ std::string VerdictText(const proto::TriedRuns& runs) {
   return runs.verdict().empty() ? kNothing : runs.verdict();
 }
 
-// Levers that were joined stand one below the other where the table is narrow.
 void WriteTable(const proto::Tries& tries, ReportPage& page) {
   std::vector<std::vector<std::string>> rows = {
-      {"lever", "predicted", "measured (95 %)", "step", "memory", "losses", "verdict then"}};
-  rows.push_back({"as it is", "", "", StepText(tries.as_is()), MemoryText(tries.as_is()), "",
+      {"lever", "predicted", "measured", "95 % interval", "step", "memory", "losses", "then"}};
+  rows.push_back({"as it is", "", "", "", StepText(tries.as_is()), MemoryText(tries.as_is()), "",
                   VerdictText(tries.as_is())});
-  for (const proto::TriedFix& fix : tries.fixes())
-    rows.push_back({fix.tried(), ForetoldText(fix), MeasuredText(fix), StepText(fix.run()),
-                    MemoryText(fix.run()), fix.losses().empty() ? kNothing : fix.losses(),
-                    VerdictText(fix.run())});
-  page.Table(rows, 3, 4);
+  for (const proto::TriedFix& fix : tries.fixes()) {
+    const bool has_interval = fix.has_saved_ns() && fix.has_saved_low_ns();
+    rows.push_back({fix.tried(), ShortForetold(fix),
+                    fix.has_saved_ns() ? FormatTime(fix.saved_ns()) : fix.outcome(),
+                    has_interval ? EndsText(fix.saved_low_ns(), fix.saved_high_ns()) : kNothing,
+                    StepText(fix.run()), MemoryText(fix.run()),
+                    fix.losses().empty() ? kNothing : fix.losses(), VerdictText(fix.run())});
+  }
+  page.Table(rows, 1, 5);
 }
 
 void WriteBest(const proto::Tries& tries, ReportPage& page) {
@@ -72,8 +80,11 @@ void WriteFix(const proto::TriedFix& fix, ReportPage& page) {
   if (!fix.applied().empty()) page.Sentence(fix.applied(), 4);
   if (!fix.reason().empty())
     page.Sentence(page.Colored(fix.outcome() + ": ", kYellow) + fix.reason(), 4);
+  if (fix.has_predicted_ns()) page.Sentence("the verdict foretold " + ForetoldText(fix), 4);
   if (!fix.losses_text().empty())
-    page.Sentence(fmt::format("losses: {}, {}", fix.losses(), fix.losses_text()), 4);
+    page.Sentence(fmt::format("losses: {}{}{}", fix.losses(), fix.losses() == "differ" ? " " : ", ",
+                              fix.losses_text()),
+                  4);
   if (!fix.effect().empty()) page.Sentence("may change: " + fix.effect(), 4);
 }
 
@@ -83,16 +94,16 @@ std::string ForetoldText(const proto::TriedFix& fix) {
   if (fix.has_predicted_ns())
     return fmt::format("{}{}", FormatTime(fix.predicted_ns()),
                        fix.has_predicted_low_ns()
-                           ? " " + IntervalText(fix.predicted_low_ns(), fix.predicted_high_ns())
+                           ? " (" + EndsText(fix.predicted_low_ns(), fix.predicted_high_ns()) + ")"
                            : "");
-  return fix.has_most_ns() ? "up to " + FormatTime(fix.most_ns()) : kNothing;
+  return ShortForetold(fix);
 }
 
 std::string MeasuredText(const proto::TriedFix& fix) {
   if (!fix.has_saved_ns()) return fix.outcome();
   return fmt::format(
       "{}{}{}", FormatTime(fix.saved_ns()),
-      fix.has_saved_low_ns() ? " " + IntervalText(fix.saved_low_ns(), fix.saved_high_ns()) : "",
+      fix.has_saved_low_ns() ? " (" + EndsText(fix.saved_low_ns(), fix.saved_high_ns()) + ")" : "",
       fix.outcome() == "measured" ? "" : ", " + fix.outcome());
 }
 

@@ -98,7 +98,7 @@ constexpr LeverRow kLevers[] = {
      documents::kDali},
     {"h2d_copy", "DataLoader(pin_memory=True)",
      "copies from pinned memory run at link speed; from pageable memory the driver copies twice",
-     documents::kTorchCuda, PinsUploads, PinningOf, "pin_memory=1", true},
+     documents::kTorchCuda, PinsUploads, PinningOf, "pin_memory=1"},
     {"h2d_copy", "tensor.to(device, non_blocking=True)",
      "with pinned memory the host keeps launching during the copy", documents::kTorchCuda,
      UploadsFromPinned, nullptr, "non_blocking=1"},

@@ -24,20 +24,25 @@ MODULE = "torch"
 MOST_LOSSES = 4096
 LOSSES_A_NOTE = 16
 OWN_FILE = (lambda: 0).__code__.co_filename
+PACKAGES = (os.sep + "site-packages" + os.sep, os.sep + "dist-packages" + os.sep, os.path.dirname(os.__file__) + os.sep)
+collect_garbage = gc.collect  # before a lever takes it away
 TOLD_EACH = 8  # after so many times, only powers of two are told
 MOST_MODULES = 8  # outermost ones that are changed: a program may have several, such as the two of a GAN
 
 
 def place():
-    """Where the program called: "train.py:41", of the nearest frame outside of torch and of this."""
-    frame = sys._getframe(1)
+    """Where the program called: "train.py:41", of the nearest frame outside of installed packages; without one, outside of torch."""
+    frame, of_package = sys._getframe(1), None
     folder = os.path.dirname(getattr(sys.modules.get(MODULE), "__file__", None) or "/?") + os.sep
     while frame is not None:
         name = frame.f_code.co_filename
         if name != OWN_FILE and not name.startswith((folder, "<")):
-            return "%s:%d" % (os.path.basename(name), frame.f_lineno)
+            text = "%s:%d" % (os.path.basename(name), frame.f_lineno)
+            if not any(part in name for part in PACKAGES):
+                return text
+            of_package = of_package or text
         frame = frame.f_back
-    return "the program"
+    return of_package or "the program"
 
 
 class Count:
@@ -47,9 +52,22 @@ class Count:
         self.lever, self.times = lever, 0
 
     def tell(self, text):
+        """It took effect."""
         self.times += 1
         if self.times <= TOLD_EACH or self.times & (self.times - 1) == 0:
-            tell(self.lever, self.times, text if text.startswith(("/", "the ")) else "%s %s" % (place(), text))  # noqa: F821
+            tell(self.lever, self.times, text if text.startswith("the ") else "%s %s" % (place(), text))  # noqa: F821
+
+    def tell_why_not(self, text):
+        """It did not here; what it did elsewhere stays."""
+        if not self.times:
+            tell(self.lever, 0, "%s: %s" % (place(), text))  # noqa: F821
+
+    def tell_change(self, what, name, value, before):
+        """An argument of a call, which may have been so already."""
+        if before is not None and before == value:
+            self.tell_why_not("it is %s(%s=%r) already" % (what, name, value))
+        else:
+            self.tell("%s(%s=%r), was %r" % (what, name, value, before))
 
 
 def wrap(owner, name, make):
@@ -116,14 +134,13 @@ def plan_loader(given, defaults, dataset):
     of_workers = {"prefetch_factor": ("prefetch_factor", int), "persistent_workers": ("persistent_workers", is_true),
                   "start_method": ("multiprocessing_context", str)}
     for lever, (argument, read) in of_workers.items():
-        if lever in asked and argument not in given:  # noqa: F821
+        if argument not in given:
             why_not[lever] = "this version of torch has no DataLoader(%s)" % argument
-        elif lever in asked and not workers:  # noqa: F821
+        elif not workers:
+            wanted[argument] = defaults[argument]  # torch refuses others where there are no workers
             why_not[lever] = "the loader has no workers"
         elif lever in asked:  # noqa: F821
             wanted[argument] = read(asked[lever])  # noqa: F821
-        elif not workers and argument in given:
-            wanted[argument] = defaults[argument]  # torch refuses others where there are no workers
     return wanted, why_not
 
 
@@ -143,15 +160,14 @@ def pull_loader(torch):
                 wanted, why_not = plan_loader(given, defaults, given.get("dataset"))
                 bound.arguments.update(wanted)
                 told = [(lever, argument, given[argument]) for lever, argument in levers.items()
-                        if lever in asked and argument in wanted]  # noqa: F821
+                        if lever in asked and argument in wanted and lever not in why_not]  # noqa: F821
             except Exception:
                 return original(self, *args, **kwargs)
             result = original(*bound.args, **bound.kwargs)
             for lever, argument, before in told:
-                counts[lever].tell("DataLoader(%s=%r), was %r" % (argument, wanted[argument], before))
+                counts[lever].tell_change("DataLoader", argument, wanted[argument], before)
             for lever, why in why_not.items():
-                if not counts[lever].times:
-                    tell(lever, 0, "%s: %s" % (place(), why))  # noqa: F821
+                counts[lever].tell_why_not(why)
             return result
 
         return __init__
@@ -230,20 +246,22 @@ def pull_optimizer(name):
                     args, kwargs = bound.args[1:], dict(bound.kwargs)
                     able = all(tensor.is_cuda and tensor.is_floating_point() for tensor in tensors)
                     if not able and name == "fused":
-                        tell(lever, 0, "%s: parameters are not all floating-point ones on a GPU" % place())  # noqa: F821
+                        count.tell_why_not("parameters are not all floating-point ones on a GPU")
                         return original(self, *args, **kwargs)
                     bound.arguments[name] = is_true(value)
+                    if name == "foreach" and bound.arguments.get("fused"):
+                        count.tell_why_not("it is fused, which is faster")
+                        return original(self, *args, **kwargs)
                     if name == "fused" and "foreach" in signature.parameters:
                         bound.arguments["foreach"] = None
                     self._traceinject_tried = True
                     original(*bound.args, **bound.kwargs)
                 except Exception as error:
-                    tell(lever, 0, "%s: %s" % (place(), error))  # noqa: F821
+                    count.tell_why_not(str(error))
                     return original(self, *args, **kwargs)
                 finally:
                     self.__dict__.pop("_traceinject_tried", None)
-                count.tell("%s(%s=%r), was %r" % (type(self).__name__, name, is_true(value), before))
-                return None
+                return count.tell_change(type(self).__name__, name, is_true(value), before)
 
             return __init__
 
@@ -281,7 +299,7 @@ def pull_gc_freeze(torch, value):
     count = Count("gc_freeze")
 
     def freeze():
-        gc.collect()
+        collect_garbage()
         gc.freeze()
         count.tell("the %d objects alive after %s backward passes are frozen" % (gc.get_freeze_count(), value))
 
@@ -291,7 +309,7 @@ def pull_gc_freeze(torch, value):
 
 def pull_gc_threshold(torch, value):
     """The program's own wishes count for nothing; without any collections its gc.collect() does nothing, either."""
-    before, collect, count = gc.get_threshold(), gc.collect, Count("gc_threshold")
+    before, count = gc.get_threshold(), Count("gc_threshold")
     gc.set_threshold(int(value))
     count.tell("the threshold of collections is %s, was %d" % (value, before[0]))
     gc.set_threshold = lambda *_: None
@@ -300,7 +318,7 @@ def pull_gc_threshold(torch, value):
             count.tell("gc.collect() does nothing")
             return 0
 
-        gc.collect = functools.wraps(collect)(collect_nothing)
+        gc.collect = functools.wraps(collect_garbage)(collect_nothing)
     return True
 
 
@@ -433,7 +451,7 @@ def pull_compile(torch, value):
 
     def change(module):
         if getattr(module, "_compiled_call_impl", None) is not None or hasattr(module, "_orig_mod"):
-            return tell("compile", count.times, "%s is compiled already" % type(module).__name__)  # noqa: F821
+            return count.tell_why_not("%s is compiled already" % type(module).__name__)
         module.compile(mode=value)
         count.tell("torch.compile(%s, mode=%r)" % (type(module).__name__, value))
 
@@ -478,7 +496,7 @@ def pull_ddp(torch):
                     kwargs[argument] = read(asked[lever])  # noqa: F821
             original(self, *args, **kwargs)
             for lever, argument, before in told:
-                counts[lever].tell("DistributedDataParallel(%s=%r), was %r" % (argument, kwargs[argument], before))
+                counts[lever].tell_change("DistributedDataParallel", argument, kwargs[argument], before)
 
         return __init__
 
@@ -488,31 +506,82 @@ def pull_ddp(torch):
 # Saving.
 
 
+class Elsewhere:
+    """Saved files that lie in another folder than the program believes, and its calls that name them: it may rename what it saved, remove
+    it, or load it again."""
+
+    def __init__(self, folder):
+        self.folder, self.paths, self.count = folder, {}, Count("save_folder")
+
+    @staticmethod
+    def key(path):
+        return os.path.abspath(os.fspath(path)) if isinstance(path, (str, os.PathLike)) else None
+
+    def save(self, path):
+        os.makedirs(self.folder, exist_ok=True)
+        self.count.tell("torch.save(%r) went elsewhere" % os.fspath(path))
+        name = "%d-%s" % (self.count.times, os.path.basename(os.fspath(path)))
+        return self.paths.setdefault(self.key(path), os.path.join(self.folder, name))
+
+    def find(self, path):
+        return self.paths.get(self.key(path), path)
+
+    def watch(self, torch):
+        def make_move(original):
+            def move(src, dst, *args, **kwargs):
+                there = self.paths.pop(self.key(src), None)
+                if there is None:
+                    return original(src, dst, *args, **kwargs)
+                self.paths[self.key(dst)] = there
+                return None
+
+            return move
+
+        def make_remove(original):
+            def remove(path, *args, **kwargs):
+                return original(self.paths.pop(self.key(path), path), *args, **kwargs)
+
+            return remove
+
+        def make_load(original):
+            def load(f, *args, **kwargs):
+                return original(self.find(f), *args, **kwargs)
+
+            return load
+
+        for name in ("replace", "rename"):
+            wrap(os, name, make_move)
+        for name in ("remove", "unlink"):
+            wrap(os, name, make_remove)
+        if wrap(torch.serialization, "load", make_load):
+            torch.load = torch.serialization.load
+
+
 def pull_save(torch):
     """Nothing is saved, or it is elsewhere."""
     folder, saves_nothing = asked.get("save_folder"), asked.get("checkpoints") == "none"  # noqa: F821
-    none, moved = Count("checkpoints"), Count("save_folder")
-
-    def elsewhere(path):
-        os.makedirs(folder, exist_ok=True)
-        moved.tell("torch.save(%r) went elsewhere" % os.fspath(path))
-        return os.path.join(folder, "%d-%s" % (moved.times, os.path.basename(os.fspath(path))))
+    none, elsewhere = Count("checkpoints"), Elsewhere(folder)
 
     def make(original):
         def save(obj, f, *args, **kwargs):
-            if saves_nothing:
+            if saves_nothing and not folder:
                 return none.tell("torch.save() saves nothing")
             try:
-                if folder and isinstance(f, (str, os.PathLike)):
-                    f = elsewhere(f)
+                if folder and elsewhere.key(f):
+                    f = elsewhere.save(f)
             except OSError:
                 pass
+            if saves_nothing:
+                none.tell("torch.save() saves nothing")
+                obj = None  # a file is there, for a program that goes on to rename it
             return original(obj, f, *args, **kwargs)
 
         return save
 
     wrap(torch.serialization, "save", make)
     torch.save = torch.serialization.save
+    if folder:
+        elsewhere.watch(torch)
     return True
 
 

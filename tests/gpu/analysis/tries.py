@@ -63,11 +63,11 @@ def cases(options):
         "gelu": planted("gelu", "compile=default"),
         "conv": planted("conv", "channels_last=1,cudnn_benchmark=1"),
         "trainer": package("trainer", "num_workers=8"),
-        "lightning": package("lightning", "matmul_precision=high,set_to_none=1"),
+        "lightning": package("lightning", "matmul_precision=high"),
         "geometric": package("geometric", "num_workers=8"),
         "nanogpt": script(options.nanogpt, "train.py", nanogpt, "compile=default",
                           lambda folder: others_verdicts.prepare_tokens(options.nanogpt, folder)),
-        "timm": script(options.timm, "train.py", [*photos, "--workers", "1"], "num_workers=12,channels_last=1", others_verdicts.prepare_photos),
+        "timm": script(options.timm, "train.py", [*photos, "--workers", "1"], "num_workers=12", others_verdicts.prepare_photos),
         "imagenet": script(options.examples and options.examples / "imagenet", "main.py", ["--dummy", "-a", "resnet50", "-b", "128", "-j", "1"],
                            "num_workers=12,autocast=bf16"),
     }
