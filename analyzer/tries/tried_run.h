@@ -30,8 +30,8 @@ inline constexpr std::size_t kLeastTriedSteps = 3;
 // report takes for warm-up, do not count. Error: there are not enough, in a sentence.
 Result<TriedRun> MeasureTry(const Run& run, std::size_t warm_up);
 
-// As GetChange of the report: how often the levers of `tried` took effect, the least of them, and
-// where. A lever of several that did nothing makes it 0.
+// How often the levers of `tried` took effect, by the report: the one that did so least often, and
+// where, or why it did not.
 struct TriedEffect {
   std::int64_t times = 0;
   std::string text;

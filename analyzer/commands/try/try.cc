@@ -254,12 +254,10 @@ class Tryout {
   Trial RunOne(const std::string& tried, const std::string& what, const std::string& name,
                Seconds limit) {
     ++run_;
-    Trial trial = RunTrial(options_.trial, tried, name, limit, interruption_,
-                           [&](std::optional<std::int64_t> steps, Seconds time) {
-                             if (line_.active()) line_.Show(ProgressText(what, steps, time));
-                           });
-    taken_ += trial.time;
-    return trial;
+    return RunTrial(options_.trial, tried, name, limit, interruption_,
+                    [&](std::optional<std::int64_t> steps, Seconds time) {
+                      if (line_.active()) line_.Show(ProgressText(what, steps, time));
+                    });
   }
 
   std::string ProgressText(const std::string& what, std::optional<std::int64_t> steps,
@@ -424,7 +422,7 @@ class Tryout {
   proto::Verdict verdict_;
   proto::Tries tries_;
   std::size_t run_ = 0, runs_ = 0;
-  Seconds first_{}, taken_{};
+  Seconds first_{};  // that the first run took
 };
 
 int Write(const proto::Tries& tries, const TryOptions& options) {
@@ -485,6 +483,11 @@ int RunTry(const std::vector<std::string>& arguments) {
   options.trial.program.insert(options.trial.program.end(), program.begin(), program.end());
   if (options.trial.program.empty()) {
     Say(fmt::format("name the program after --, as in: {} -- python train.py", kTryProgram));
+    return kBadUsage;
+  }
+  // Before the first run, which takes a while.
+  if (const Result<TryPlan> plan = PlanTries({}, options.choice); !plan.ok()) {
+    Say(plan.error());
     return kBadUsage;
   }
   return Try(options);

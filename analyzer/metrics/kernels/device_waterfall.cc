@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/metrics/kernels/device_waterfall.h"
 
-#include "analyzer/metrics/gpu/sm_rates.h"
-
 namespace traceinject {
 namespace {
 
@@ -19,19 +17,18 @@ StepSplit SplitOf(const DeviceAnalysis& analysis, const Partition& partition) {
 
 }  // namespace
 
-std::optional<double> RatedByBusyClock(const Device& device,
-                                       const std::optional<Telemetry>& telemetry) {
+std::optional<double> HighestByBusyClock(const Device& device,
+                                         const std::optional<Telemetry>& telemetry) {
   if (!telemetry || telemetry->busy_sm_clock_mhz.value_or(0) <= 0) return std::nullopt;
-  const std::optional<double> rated = RatedSmClockMhz(device, PeakDtype::kBf16);
-  if (!rated) return std::nullopt;
-  return *rated / *telemetry->busy_sm_clock_mhz;
+  if (device.sm_clock_khz.value_or(0) <= 0) return std::nullopt;
+  return *device.sm_clock_khz * 1e-3 / *telemetry->busy_sm_clock_mhz;
 }
 
 Waterfall WaterfallOfDevice(const DeviceAnalysis& analysis, const Partition& partition,
                             const ComputeTime& compute, const std::optional<Telemetry>& telemetry) {
   const Device& device = *analysis.device;
   return WaterfallOf(device, SplitOf(analysis, partition), compute,
-                     RatedByBusyClock(device, telemetry));
+                     HighestByBusyClock(device, telemetry));
 }
 
 }  // namespace traceinject

@@ -10,9 +10,11 @@
 
 namespace traceinject {
 
-// The SM clock of the published rate by that of the busy GPU. Empty: either is not known.
-std::optional<double> RatedByBusyClock(const Device& device,
-                                       const std::optional<Telemetry>& telemetry);
+// The highest SM clock of the GPU by that of the busy GPU. Empty: either is not known. Not the
+// clock of the published rate: cards of data centers run above that, and what a power cap takes
+// away it takes from there.
+std::optional<double> HighestByBusyClock(const Device& device,
+                                         const std::optional<Telemetry>& telemetry);
 
 // Of the times that partition, computing time and telemetry are of; idle time by cause where those
 // are the judged steps.

@@ -18,7 +18,7 @@ struct PartText {
   std::string_view name, title;
 };
 constexpr PartText kPartTexts[] = {
-    {WaterfallPart::kClock, "clock", "clock below that of the published rate"},
+    {WaterfallPart::kClock, "clock", "clock below the GPU's highest"},
     {WaterfallPart::kIdle, "idle", "idle"},
     {WaterfallPart::kExposedCommunication, "exposed_communication", "exposed communication"},
     {WaterfallPart::kExposedCopies, "exposed_copies", "exposed copies"},
@@ -60,18 +60,27 @@ struct Losses {
   }
 };
 
-Losses LossesOf(const ComputeGroup& group, double took_ns, double clock) {
+// What a group that took so long would take at the highest clock: multiprocessors follow it, memory
+// has a clock of its own.
+double AtHighestClock(const ComputeGroup& group, double took_ns, double slowed) {
+  return std::max(took_ns / slowed, std::min(took_ns, group.memory_ns));
+}
+
+// `slowed`: the highest clock / that of the busy GPU, at least 1.
+Losses LossesOf(const ComputeGroup& group, double took_ns, double slowed) {
   Losses losses;
   losses.achieved = group.peak_ns;
   double left = took_ns - group.peak_ns;
-  double allowed = group.peak_ns;  // what is accounted for so far
+  losses.clock =
+      std::clamp(took_ns - AtHighestClock(group, took_ns, slowed), 0.0, std::max(0.0, left));
+  left -= losses.clock;
+  double allowed = group.peak_ns;  // what is accounted for, at the highest clock
   const auto take = [&](double until_ns) {
     const double part = std::clamp(until_ns - allowed, 0.0, std::max(0.0, left));
     left -= part;
     allowed += part;
     return part;
   };
-  losses.clock = take(group.peak_ns * clock);
   losses.ceiling = take(group.reached_ns);
   losses.memory = take(group.memory_ns);
   losses.own = left;
@@ -135,11 +144,11 @@ double ScaleOf(const ComputeKindTime& kind) {
 }
 
 // False: more is achieved than there was time.
-bool AddKnown(const ComputeKindTime& kind, WaterfallPart own, double clock, Bars& to) {
+bool AddKnown(const ComputeKindTime& kind, WaterfallPart own, double slowed, Bars& to) {
   const double scale = ScaleOf(kind);
   Losses all;
   for (const ComputeGroup& group : kind.groups) {
-    const Losses losses = LossesOf(group, scale * static_cast<double>(group.kernel_ns), clock);
+    const Losses losses = LossesOf(group, scale * static_cast<double>(group.kernel_ns), slowed);
     all += losses;
     to.Name(WaterfallPart::kClock, group.name, losses.clock);
     to.Name(WaterfallPart::kCeiling, group.name, losses.ceiling);
@@ -157,11 +166,16 @@ bool AddKnown(const ComputeKindTime& kind, WaterfallPart own, double clock, Bars
   return all.own > -1e-6 * static_cast<double>(kind.ns) - 1;
 }
 
-void AddUnknown(const ComputeKindTime& kind, WaterfallPart part, Bars& to) {
-  const double scale = ScaleOf(kind);
-  for (const ComputeGroup& group : kind.groups)
-    to.Name(part, group.name, scale * static_cast<double>(group.kernel_ns));
-  to.Add(part, static_cast<double>(kind.ns));
+// `slowed`: 1 where the kernels do not follow the clock.
+void AddUnknown(const ComputeKindTime& kind, WaterfallPart part, double slowed, Bars& to) {
+  const double scale = ScaleOf(kind), clock = 1 - 1 / slowed;
+  for (const ComputeGroup& group : kind.groups) {
+    const double took_ns = scale * static_cast<double>(group.kernel_ns);
+    to.Name(WaterfallPart::kClock, group.name, clock * took_ns);
+    to.Name(part, group.name, (1 - clock) * took_ns);
+  }
+  to.Add(WaterfallPart::kClock, clock * static_cast<double>(kind.ns));
+  to.Add(part, (1 - clock) * static_cast<double>(kind.ns));
 }
 
 void AddIdle(const StepSplit& split, Bars& to) {
@@ -223,9 +237,9 @@ Waterfall WaterfallOf(const Device& device, const StepSplit& split, const Comput
            static_cast<double>(partition.exposed_communication_ns));
   bars.Add(WaterfallPart::kExposedCopies, static_cast<double>(partition.exposed_copy_ns));
   bars.Add(WaterfallPart::kUnrecorded, static_cast<double>(partition.unrecorded_ns));
-  AddUnknown(compute.of(ComputeKind::kUnknownWork), WaterfallPart::kUnknownWork, bars);
-  AddUnknown(compute.of(ComputeKind::kOther), WaterfallPart::kMemoryBound, bars);
   const double slowed = std::max(1.0, clock.value_or(1));
+  AddUnknown(compute.of(ComputeKind::kUnknownWork), WaterfallPart::kUnknownWork, slowed, bars);
+  AddUnknown(compute.of(ComputeKind::kOther), WaterfallPart::kMemoryBound, 1, bars);
   const bool products_fit =
       AddKnown(compute.of(ComputeKind::kProduct), WaterfallPart::kProducts, slowed, bars);
   const bool attention_fits =

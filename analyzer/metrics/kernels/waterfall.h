@@ -5,10 +5,13 @@
 // The last part, achieved, is the time that the known work would take at the dense peaks of its
 // types: as a share of the time, hardware FLOPs utilization (HFU), but that attention with a causal
 // mask counts the pairs that it leaves. A kernel of known work that took t, where it would take
-// `peak` at the peak, lost t - peak: first to the clock, as far as the GPU ran below that of the
-// published rate (peak x (rated / busy clock - 1)); then to what the best kernels of this GPU do
-// not reach either (up to reached); then, where its matrices take longer to move than to multiply,
-// to memory; the rest is its own: shape, tiles that do not fill the last wave, an older kernel.
+// `peak` at the peak, lost t - peak: first to the clock, what it would gain at the highest one of
+// this GPU, t x (1 - busy / highest clock), but no more than leaves the time that its matrices take
+// to move, as memory does not follow that clock; then to what the best kernels of this GPU do not
+// reach either (up to reached; they were measured near the highest clock); then, where its matrices
+// take longer to move than to multiply, to memory; the rest is its own: shape, tiles that do not
+// fill the last wave, an older kernel. Kernels of the same classes whose work is not known lose to
+// the clock likewise; others, which memory bounds, do not.
 // Kernels that ran at the same time as others share the time of their kind (compute_time.h) by
 // their durations.
 #pragma once
@@ -41,7 +44,7 @@ enum class WaterfallPart : std::uint8_t {
   kAchieved,
 };
 
-// For files: "clock", "idle", ...; for people: "clock below that of the published rate", ...
+// For files: "clock", "idle", ...; for people: "clock below the GPU's highest", ...
 std::string_view WaterfallPartName(WaterfallPart part);
 std::string_view WaterfallPartTitle(WaterfallPart part);
 
@@ -69,8 +72,8 @@ struct Waterfall {
 };
 
 // `split`: of the same times as `compute`; its idle causes may be all 0, which means unknown.
-// `clock`: that of the published rate / that of the busy GPU; empty: not known. O(groups log
-// groups)
+// `clock`: the highest of the GPU / that of the busy GPU; empty: not known.
+// O(groups log groups)
 Waterfall WaterfallOf(const Device& device, const StepSplit& split, const ComputeTime& compute,
                       std::optional<double> clock);
 

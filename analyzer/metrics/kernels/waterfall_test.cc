@@ -54,11 +54,11 @@ TEST(WaterfallTest, AProductLosesToTheClockThenTheCeilingThenItself) {
   const Waterfall found = WaterfallOf(Gpu(), Split(compute), compute, 1.1);
   ASSERT_EQ(found.reason, "");
   EXPECT_EQ(found.wall_ns, 1000);
-  EXPECT_EQ(NsOf(found, WaterfallPart::kClock), 40) << "400 at 1 / 1.1 of the clock are 440";
+  EXPECT_EQ(NsOf(found, WaterfallPart::kClock), 77) << "of 850 at 1 / 1.1 of the clock";
   EXPECT_EQ(NsOf(found, WaterfallPart::kIdle), 100);
   EXPECT_EQ(NsOf(found, WaterfallPart::kExposedCommunication), 50);
-  EXPECT_EQ(NsOf(found, WaterfallPart::kCeiling), 60) << "up to 500 the best ones take as well";
-  EXPECT_EQ(NsOf(found, WaterfallPart::kProducts), 350);
+  EXPECT_EQ(NsOf(found, WaterfallPart::kCeiling), 100) << "up to 500 the best ones take as well";
+  EXPECT_EQ(NsOf(found, WaterfallPart::kProducts), 273);
   EXPECT_EQ(NsOf(found, WaterfallPart::kAchieved), 400);
   EXPECT_EQ(TenthsOf(found), 1000);
   EXPECT_EQ(found.bars.back().part, WaterfallPart::kAchieved);
@@ -67,7 +67,25 @@ TEST(WaterfallTest, AProductLosesToTheClockThenTheCeilingThenItself) {
   EXPECT_EQ(found.largest_loss_of_computing()->part, WaterfallPart::kProducts);
   ASSERT_EQ(found.largest_loss_of_computing()->items.size(), 1U);
   EXPECT_EQ(found.largest_loss_of_computing()->items[0].name, "a product");
-  EXPECT_EQ(found.largest_loss_of_computing()->items[0].ns, 350);
+  EXPECT_EQ(found.largest_loss_of_computing()->items[0].ns, 273);
+}
+
+TEST(WaterfallTest, MemoryDoesNotFollowTheClock) {
+  const ComputeTime compute = OneProduct(850, 10, 12, 700);
+  const Waterfall found = WaterfallOf(Gpu(), Split(compute), compute, 1.5);
+  EXPECT_EQ(NsOf(found, WaterfallPart::kClock), 150) << "down to the 700 that its matrices take";
+  EXPECT_EQ(NsOf(found, WaterfallPart::kMemoryBound), 688);
+  EXPECT_EQ(NsOf(found, WaterfallPart::kProducts), 0);
+}
+
+TEST(WaterfallTest, OfUnknownWorkOnlyMatrixKernelsFollowTheClock) {
+  ComputeTime compute = OneProduct(100, 50, 60);
+  Of(compute, ComputeKind::kUnknownWork) = {500, {{"triton_mm", 1, 500}}};
+  Of(compute, ComputeKind::kOther) = {250, {{"norm", 1, 250}}};
+  const Waterfall found = WaterfallOf(Gpu(), Split(compute), compute, 1.25);
+  EXPECT_EQ(NsOf(found, WaterfallPart::kClock), 20 + 100);
+  EXPECT_EQ(NsOf(found, WaterfallPart::kUnknownWork), 400);
+  EXPECT_EQ(NsOf(found, WaterfallPart::kMemoryBound), 250);
 }
 
 TEST(WaterfallTest, AThinProductIsBoundByMemory) {
@@ -78,7 +96,7 @@ TEST(WaterfallTest, AThinProductIsBoundByMemory) {
   EXPECT_EQ(found.largest_loss_of_computing()->part, WaterfallPart::kMemoryBound);
 }
 
-TEST(WaterfallTest, AClockAboveTheRatedOneIsNoLoss) {
+TEST(WaterfallTest, AClockAboveTheHighestOneIsNoLoss) {
   const ComputeTime compute = OneProduct(850, 400, 500);
   const Waterfall found = WaterfallOf(Gpu(), Split(compute), compute, 0.9);
   EXPECT_EQ(NsOf(found, WaterfallPart::kClock), 0);
