@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""injector/tries/levers.py, which TRACEINJECT_TRY runs in the program's interpreter, on the PyTorch that is installed; no GPU is needed."""
+"""injector/tries/levers.py: each lever is told with its place and changes what it is to change, and nothing that fails harms the program.
+
+On the PyTorch that is installed where that can do it without a GPU; else on a stand-in that this file writes, for what takes a GPU or a
+later version. Runs alone, without a build.
+"""
 
 import json
 import os
@@ -9,154 +13,646 @@ import sys
 import tempfile
 import unittest
 
+# The distribution's Python, whose PyTorch is a package of it; another may come first in the path.
+PYTHON = "/usr/bin/python3" if os.path.exists("/usr/bin/python3") else sys.executable
 LEVERS = pathlib.Path(__file__).resolve().parents[2] / "injector" / "tries" / "levers.py"
-# As python_levers.cc runs it; what was told comes last.
+# As python_levers.cc runs it. What was told comes last: all of it, in order.
 PLAYER = """
-import json, os, sys
-told = {}
-asked = json.loads(sys.argv[1])
-exec(compile(open(sys.argv[2]).read(), "<traceinject-try>", "exec"),
-     {"__builtins__": __builtins__, "asked": asked, "tell": lambda lever, times, text: told.__setitem__(lever, (times, text))})
-exec(compile(open(sys.argv[3]).read(), sys.argv[3], "exec"))
+import json, sys
+told = []
+asked, levers, program, tell_fails = json.loads(sys.argv[1]), sys.argv[2], sys.argv[3], sys.argv[4] == "1"
+def tell(lever, times, text):
+    if tell_fails:
+        raise SystemError("tell")
+    text.encode()
+    told.append((lever, times, text))
+exec(compile(open(levers).read(), "<traceinject-try>", "exec"), {"__builtins__": __builtins__, "asked": asked, "tell": tell})
+exec(compile(open(program).read(), program, "exec"), {"__name__": "__main__", "told": told})
 print(json.dumps(told))
 """
 TRAIN = """
 import torch
 model = torch.nn.Linear(4, 4)
 optimizer = torch.optim.Adam(model.parameters())
-for step in range(3):
+for step in range({steps}):
     optimizer.zero_grad()
     loss = model(torch.ones(2, 4)).square().sum()
     loss.backward()
     optimizer.step()
 """
 
+# As much of PyTorch 2.8 as the levers know, with tensors of shapes only. What is done to it is in `log`.
+STAND_IN = {
+    "__init__.py": """
+import itertools
+log = []
+import torch._C
+bfloat16, float16, float64, channels_last = "bfloat16", "float16", "float64", "channels_last"
+class Device:
+    def __init__(self, type):
+        self.type = type
+    def __str__(self):
+        return self.type
+class Tensor:
+    def __init__(self, shape=(1,), device="cpu", value=0.0, pinned=False):
+        self.shape, self.device, self.value, self.pinned, self.layout = shape, Device(device), value, pinned, "contiguous"
+    is_cuda = property(lambda self: self.device.type == "cuda")
+    dim = lambda self: len(self.shape)
+    is_floating_point = lambda self: True
+    is_complex = lambda self: False
+    is_pinned = lambda self: self.pinned
+    numel = lambda self: 1 if self.shape == (1,) else 2
+    detach = reshape = double = lambda self, *_: self
+    item = __float__ = lambda self: self.value
+    def to(self, device=None, dtype=None, non_blocking=False):
+        log.append(("to", str(device), non_blocking))
+        return self
+    def cuda(self, device=None, non_blocking=False):
+        log.append(("cuda", str(device), non_blocking))
+        return self
+    def contiguous(self, memory_format):
+        log.append(("input", memory_format))
+        return self
+    def backward(self):
+        torch.autograd.backward(self)
+import torch.autograd, torch.backends, torch.compiler, torch.cuda, torch.jit, torch.nn, torch.optim, torch.serialization, torch.utils
+from torch.serialization import save
+class Buffer:
+    def __init__(self):
+        self.values = [Tensor() for _ in range(4096)]
+    def __getitem__(self, index):
+        return self.values[index.start if isinstance(index, slice) else index]
+def copy_(self, other, non_blocking):
+    assert non_blocking
+    self.value = other.value
+Tensor.copy_ = copy_
+def empty(size, dtype, device, pin_memory):
+    log.append(("empty", size, dtype, device, pin_memory))
+    return Buffer()
+autocast = {"on": False, "cache": True, "dtype": None}
+def set_autocast_dtype(device, dtype):
+    autocast["dtype"] = dtype
+def set_autocast_enabled(device, on):
+    autocast["on"] = on
+def is_autocast_enabled(device):
+    return autocast["on"]
+def set_autocast_cache_enabled(on):
+    autocast["cache"] = on
+""",
+    "_C.py": """
+import types
+class Strategy(tuple):
+    def __new__(cls, *actions):
+        return super().__new__(cls, actions)
+skipped = []
+_dynamo = types.SimpleNamespace(eval_frame=types.SimpleNamespace(
+    set_code_exec_strategy=lambda code, strategy: skipped.append((code.co_name, strategy)), _FrameExecStrategy=Strategy,
+    _FrameAction=types.SimpleNamespace(SKIP="skip", DEFAULT="default")))
+""",
+    "_dynamo.py": "import torch\nunpatched_nn_module_call = torch.nn.Module.__call__\n",
+    "autograd.py": """
+import torch
+def backward(tensors):
+    torch.log.append(("backward", torch.autocast["on"]))
+""",
+    "backends.py": """
+import types
+on = {"flash": True, "mem_efficient": True, "cudnn": True, "math": True}
+cuda = types.SimpleNamespace(is_built=lambda: True)
+for part in on:
+    setattr(cuda, "enable_%s_sdp" % part, lambda to, part=part: on.__setitem__(part, to))
+    setattr(cuda, part + "_sdp_enabled", lambda part=part: on[part])
+""",
+    "compiler.py": "_is_compiling_flag = False\ndef is_compiling():\n    return _is_compiling_flag\n",
+    "cuda.py": """
+finished, capturing = [False], [False]
+class Event:
+    def record(self, stream):
+        self.stream = stream
+    def query(self):
+        return finished[0]
+def current_stream(device):
+    return "stream of %s" % device
+def is_current_stream_capturing():
+    return capturing[0]
+def empty_cache():
+    raise RuntimeError("was called")
+""",
+    "jit.py": "class ScriptModule:\n    pass\ndef is_tracing():\n    return False\n",
+    "nn.py": """
+import torch, types
+class Parameter(torch.Tensor):
+    pass
+class Module:
+    training, _compiled_call_impl = True, None
+    def __init__(self, *parts):
+        self.parts, self.hooks = parts, []
+    def parameters(self):
+        for part in self.parts:
+            yield from part.parameters() if isinstance(part, Module) else [part]
+    def modules(self):
+        yield self
+        for part in self.parts:
+            if isinstance(part, Module):
+                yield from part.modules()
+    def forward(self, *args, **kwargs):
+        for part in self.parts:
+            if isinstance(part, Module):
+                part(*args, **kwargs)
+    def _wrapped_call_impl(self, *args, **kwargs):
+        for hook in self.hooks:
+            args, kwargs = hook(self, args, kwargs)
+        return self.forward(*args, **kwargs)
+    __call__ = _wrapped_call_impl
+    def compile(self, mode):
+        assert Module.__call__ is Module._wrapped_call_impl
+        self._compiled_call_impl = mode
+        torch.log.append(("compile", type(self).__name__, mode))
+    def to(self, memory_format):
+        torch.log.append(("module", type(self).__name__, memory_format))
+    def register_forward_pre_hook(self, hook, *, with_kwargs=False):
+        assert with_kwargs
+        self.hooks.append(hook)
+class DistributedDataParallel(Module):
+    def __init__(self, module, device_ids=None, bucket_cap_mb=None, gradient_as_bucket_view=False):
+        super().__init__(module)
+        self.given = (device_ids, bucket_cap_mb, gradient_as_bucket_view)
+parallel = types.SimpleNamespace(DistributedDataParallel=DistributedDataParallel)
+""",
+    "optim.py": """
+class Optimizer:
+    def __init__(self, params, defaults):
+        self.param_groups = []
+        for group in params:
+            group = group if isinstance(group, dict) else {"params": [group]}
+            for name, value in defaults.items():
+                group.setdefault(name, value)
+            self.param_groups.append(group)
+class Adam(Optimizer):
+    def __init__(self, params, lr=1, *, foreach=None, fused=None):
+        super().__init__(params, {"lr": lr, "foreach": foreach, "fused": fused})
+class AdamW(Adam):
+    def __init__(self, params, lr=1, *, foreach=None, fused=None):
+        super().__init__(params, lr, foreach=foreach, fused=fused)
+class Fussy(Optimizer):
+    def __init__(self, params, lr=1, *, fused=None):
+        super().__init__(params, {"lr": lr, "fused": fused})
+        self.left = fused
+        if fused:
+            raise RuntimeError("not on this GPU")
+class Adagrad(Optimizer):
+    def __init__(self, params, *, foreach=None, fused=None):
+        super().__init__(params, {"foreach": foreach, "fused": fused})
+""",
+    "serialization.py": "def save(obj, f):\n    raise RuntimeError('was called')\n",
+    "utils/__init__.py": "import torch.utils.data\n",
+    "utils/data.py": """
+class DataLoader:
+    def __init__(self, dataset, num_workers=0, pin_memory=False):
+        self.pin_memory = pin_memory
+""",
+}
 
-def python_with_torch():
-    for python in (sys.executable, "/usr/bin/python3"):
-        if subprocess.run([python, "-c", "import torch"], capture_output=True).returncode == 0:
-            return python
-    return None
+
+class Played:
+    """What a program printed, and what was told of each lever: the last, and all."""
+
+    def __init__(self, output, folder):
+        *self.printed, told = output.splitlines()
+        self.all, self.folder = [tuple(one) for one in json.loads(told)], folder
+        self.told = {lever: (times, text) for lever, times, text in self.all}
 
 
-PYTHON = python_with_torch()
+class Base(unittest.TestCase):
+    with_stand_in = False
 
-
-@unittest.skipIf(PYTHON is None, "no Python here has PyTorch")
-class Levers(unittest.TestCase):
-    def play(self, program, **asked):
-        """{lever: (times, text)} and what the program printed."""
+    def play(self, program, tell_fails=False, **asked):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
-        (self.folder / "train.py").write_text(program)
-        ended = subprocess.run([PYTHON, "-c", PLAYER, json.dumps(asked), str(LEVERS), "train.py"], cwd=folder.name, capture_output=True, text=True,
-                               env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"})
+        here = pathlib.Path(folder.name)
+        (here / "train.py").write_text(program)
+        if self.with_stand_in:
+            for name, text in STAND_IN.items():
+                path = here / "packages" / "torch" / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text)
+        ended = subprocess.run([PYTHON, "-c", PLAYER, json.dumps(asked), str(LEVERS), "train.py", str(int(tell_fails))], cwd=here,
+                               capture_output=True, text=True,
+                               env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": str(here / "packages")})
         self.assertEqual(ended.returncode, 0, ended.stderr)
-        *printed, told = ended.stdout.splitlines()
-        return {lever: tuple(one) for lever, one in json.loads(told).items()}, printed
+        return Played(ended.stdout, here)
 
-    def test_torch_is_imported_as_ever(self):
-        _, printed = self.play("import torch, sys\nfrom torch.utils.data import DataLoader\n"
-                               "print(type(torch.__spec__.loader).__name__, 'exec_module' in vars(torch.__spec__.loader))\n"
-                               "print(DataLoader is torch.utils.data.dataloader.DataLoader, len([f for f in sys.meta_path if 'Finder' == type(f).__name__]))",
-                               num_workers="2")
-        self.assertEqual(printed, ["SourceFileLoader False", "True 0"])
 
-    def test_a_loader_gets_other_arguments(self):
-        told, printed = self.play("import torch\nloader = torch.utils.data.DataLoader(list(range(8)), 2)\n"
-                                  "print(loader.num_workers, loader.prefetch_factor, loader.persistent_workers, [b.tolist() for b in loader])",
-                                  num_workers="2", prefetch_factor="3", persistent_workers="1")
-        self.assertEqual(printed, ["2 3 True [[0, 1], [2, 3], [4, 5], [6, 7]]"])
-        self.assertEqual(told["num_workers"], (1, "train.py:2 DataLoader(num_workers=2), was 0"))
-        self.assertEqual(told["prefetch_factor"][0], 1)
+def has_torch():
+    return subprocess.run([PYTHON, "-c", "import torch"], capture_output=True).returncode == 0
 
-    def test_what_a_loader_has_already_is_no_effect(self):
-        told, _ = self.play("import torch\ntorch.utils.data.DataLoader([1], num_workers=2)", num_workers="2")
-        self.assertEqual(told["num_workers"], (0, "train.py:2: it is DataLoader(num_workers=2) already"))
 
-    def test_without_workers_there_is_nothing_to_prefetch(self):
-        told, printed = self.play("import torch\nloader = torch.utils.data.DataLoader([1, 2], num_workers=2, prefetch_factor=4, persistent_workers=True)\n"
-                                  "print(len(list(loader)))", num_workers="0", prefetch_factor="8")
-        self.assertEqual(printed, ["2"])
-        self.assertEqual(told["num_workers"][0], 1)
-        self.assertEqual(told["prefetch_factor"], (0, "train.py:2: the loader has no workers"))
+@unittest.skipUnless(has_torch(), "PyTorch is not installed")
+class OnTorch(Base):
+    # The import.
 
-    def test_an_iterable_dataset_keeps_its_process(self):
-        told, printed = self.play("import torch\nclass Stream(torch.utils.data.IterableDataset):\n    def __iter__(self):\n        return iter(range(3))\n"
-                                  "print([int(b) for b in torch.utils.data.DataLoader(Stream())])", num_workers="2")
-        self.assertEqual(printed, ["[0, 1, 2]"])
-        self.assertEqual(told["num_workers"], (0, "train.py:5: an IterableDataset may give its data twice"))
+    IMPORTED = ("import sys, torch, torch.utils.data.dataloader\nfrom torch.utils.data import DataLoader\n"
+                "print(type(torch.__spec__.loader).__name__, torch.__loader__ is torch.__spec__.loader, 'exec_module' in vars(torch.__loader__))\n"
+                "print(DataLoader is torch.utils.data.dataloader.DataLoader, isinstance(torch.optim.Adam([torch.zeros(1)]), torch.optim.Optimizer))\n"
+                "print([type(one).__name__ for one in sys.meta_path if type(one).__name__ == 'Finder'])")
+
+    def test_the_import_and_its_classes_are_what_they_are(self):
+        self.assertEqual(self.play(self.IMPORTED, num_workers="2", foreach_optimizer="1").printed, ["SourceFileLoader True False",
+                                                                                                    "True True", "[]"])
+
+    def test_nothing_asked_is_nothing_done(self):
+        played = self.play(self.IMPORTED + "\nprint([hasattr(one, '__wrapped__') for one in (DataLoader.__init__, torch.Tensor.to, "
+                           "torch.autograd.backward, torch.nn.Module.__call__, torch.save)])")
+        self.assertEqual(played.printed, ["SourceFileLoader True False", "True True", "[]", str([False] * 5)])
+        self.assertEqual(played.all, [])
+
+    def test_who_looks_for_torch_first_changes_nothing(self):
+        played = self.play("import importlib.util\nprint(importlib.util.find_spec('torch').name)\nimport torch\n"
+                           "torch.utils.data.DataLoader([1])",
+                           num_workers="2")
+        self.assertEqual(played.printed, ["torch"])
+        self.assertEqual(played.told["num_workers"], (1, "train.py:4 DataLoader(num_workers=2), was 0"))
+
+    # Loaders.
+
+    def test_loaders(self):
+        played = self.play("import torch\nloader = torch.utils.data.DataLoader(list(range(8)), 2)\n"
+                           "print(loader.num_workers, loader.prefetch_factor, loader.persistent_workers, "
+                           "loader.multiprocessing_context.get_start_method(), [b.tolist() for b in loader])",
+                           num_workers="2", prefetch_factor="3", persistent_workers="1", start_method="fork")
+        self.assertEqual(played.printed, ["2 3 True fork [[0, 1], [2, 3], [4, 5], [6, 7]]"])
+        self.assertEqual(played.told, {"num_workers": (1, "train.py:2 DataLoader(num_workers=2), was 0"),
+                                       "prefetch_factor": (1, "train.py:2 DataLoader(prefetch_factor=3), was 2"),
+                                       "persistent_workers": (1, "train.py:2 DataLoader(persistent_workers=True), was False"),
+                                       "start_method": (1, "train.py:2 DataLoader(multiprocessing_context='fork'), was None")})
+
+    def test_a_class_derived_from_the_loader(self):
+        played = self.play("import torch\nclass Mine(torch.utils.data.DataLoader):\n    def __init__(self, data):\n"
+                           "        super().__init__(data, batch_size=2)\n"
+                           "print(Mine([1, 2]).num_workers)", num_workers="1")
+        self.assertEqual((played.printed, played.told["num_workers"]), (["1"], (1, "train.py:4 DataLoader(num_workers=1), was 0")))
+
+    def test_without_workers_goes_what_needs_them(self):
+        played = self.play("import torch\nloader = torch.utils.data.DataLoader([1, 2], num_workers=2, prefetch_factor=4, persistent_workers=True, "
+                           "timeout=9, multiprocessing_context='spawn')\nprint(len(list(loader)), loader.prefetch_factor)",
+                           num_workers="0", prefetch_factor="8")
+        self.assertEqual(played.printed, ["2 2"])
+        self.assertEqual(played.told["prefetch_factor"], (0, "train.py:2: the loader has no workers"))
+
+    def test_what_torch_refuses_it_refuses(self):
+        program = "import torch\ntry:\n    torch.utils.data.DataLoader([1], {})\nexcept (TypeError, ValueError) as error:\n    print(type(error).__name__)"
+        for argument, lever in (("prefetch_factor=4", "persistent_workers"), ("nonsense=1", "num_workers"),
+                                ("batch_size='a', sampler=1, shuffle=1", "num_workers")):
+            self.assertEqual(self.play(program.format(argument), **{lever: "1"}).printed, self.play(program.format(argument)).printed,
+                             argument)
+
+    def test_a_loader_that_cannot_be_made_so_is_made_as_it_was(self):
+        played = self.play("import torch\nloader = torch.utils.data.DataLoader([1], num_workers=1)\n"
+                           "print(loader.prefetch_factor, loader.num_workers)",
+                           prefetch_factor="-1", num_workers="2")
+        self.assertEqual(played.printed, ["2 1"])
+        self.assertEqual(played.told["num_workers"][0], 0)
+        self.assertIn("train.py:2: AssertionError", played.told["prefetch_factor"][1])
+
+    def test_an_iterable_dataset_gives_its_data_once(self):
+        played = self.play("import torch\nclass Stream(torch.utils.data.IterableDataset):\n    def __iter__(self):\n"
+                           "        return iter(range(3))\n"
+                           "print([int(b) for b in torch.utils.data.DataLoader(Stream())])", num_workers="2")
+        self.assertEqual(played.printed, ["[0, 1, 2]"])
+        self.assertEqual(played.told["num_workers"], (0, "train.py:5: an IterableDataset may give its data twice"))
 
     def test_no_loader(self):
-        told, _ = self.play("import torch", num_workers="2")
-        self.assertEqual(told["num_workers"], (0, "no DataLoader was made"))
+        self.assertEqual(self.play("import torch", num_workers="2").told, {"num_workers": (0, "no DataLoader was made")})
 
-    def test_wrong_arguments_raise_what_they_raise(self):
-        _, printed = self.play("import torch\ntry:\n    torch.utils.data.DataLoader([1], nonsense=1)\nexcept TypeError as error:\n    print(error)", pin_memory="1")
-        self.assertIn("nonsense", printed[0])
+    def test_memory_is_pinned_for_cuda_only(self):
+        self.assertEqual(self.play("import torch\nprint(torch.utils.data.DataLoader([1]).pin_memory)", pin_memory="1").printed,
+                         [str(self.play("import torch\nprint(torch.backends.cuda.is_built())").printed[0] == "True")])
 
-    def test_an_optimizer(self):
-        told, printed = self.play(TRAIN + "print(optimizer.defaults['foreach'])", foreach_optimizer="1")
-        self.assertEqual(printed, ["True"])
-        self.assertEqual(told["foreach_optimizer"], (1, "train.py:4 Adam(foreach=True), was None"))
+    # Optimizers.
 
-    def test_parameters_on_the_cpu_are_not_fused(self):
-        told, _ = self.play(TRAIN, fused_optimizer="1")
-        self.assertEqual(told["fused_optimizer"][0], 0)
+    def test_optimizers_get_their_parameters_once(self):
+        played = self.play("import torch\nparameters = [torch.nn.Parameter(torch.zeros(2)) for _ in range(4)]\n"
+                           "def some(n):\n    yield from parameters[:n]\n"
+                           "class Mine(torch.optim.SGD):\n    def __init__(self, params):\n        super().__init__(params, lr=0.1)\n"
+                           "group = {'params': some(2), 'lr': 3}\n"
+                           "for one in (torch.optim.Adam(some(4)), torch.optim.SGD([group], 0.1), Mine(some(3)), torch.optim.Adam(params=some(1))):\n"
+                           "    print(type(one).__name__, len(one.param_groups[0]['params']), one.param_groups[0]['foreach'], one.param_groups[0]['lr'], "
+                           "one.param_groups[0] is group)", foreach_optimizer="1")
+        self.assertEqual(played.printed, ["Adam 4 True 0.001 False", "SGD 2 True 3 True", "Mine 3 True 0.1 False",
+                                          "Adam 1 True 0.001 False"])
+        self.assertEqual([text for _, times, text in played.all if times],
+                         ["train.py:9 Adam(foreach=True), was None", "train.py:9 SGD(foreach=True), was None",
+                          "train.py:7 Mine(foreach=True), was None",
+                          "train.py:9 Adam(foreach=True), was None"])
 
-    def test_losses_are_noted_to_the_last_bit(self):
-        told, printed = self.play(TRAIN.replace("    loss.backward()", "    print(float(loss).hex())\n    loss.backward()"), losses="1")
-        self.assertEqual(told["losses"], (3, ",".join(printed)))
+    def test_optimizers_that_torch_refuses(self):
+        program = ("import torch\ndef fail():\n    yield torch.zeros(1)\n    raise KeyError('mine')\n"
+                   "for given in (fail, lambda: {torch.zeros(1)}, lambda: torch.zeros(1), lambda: 1, list, lambda: ['a']):\n"
+                   "    try:\n        torch.optim.Adam(given())\n    except Exception as error:\n"
+                   "        print(type(error).__name__, str(error)[:40])\n"
+                   "try:\n    torch.optim.Adam()\nexcept TypeError as error:\n    print(error)")
+        as_is = self.play(program).printed
+        self.assertEqual(len(as_is), 6)
+        self.assertEqual(self.play(program, foreach_optimizer="1", fused_optimizer="1").printed, as_is)
+
+    def test_fused_needs_a_gpu(self):
+        self.assertEqual(self.play(TRAIN.format(steps=1), fused_optimizer="1").told["fused_optimizer"],
+                         (0, "train.py:4: parameters are not all floating-point ones on a GPU"))
 
     def test_gradients_are_set_to_none(self):
-        told, printed = self.play(TRAIN + "optimizer.zero_grad(set_to_none=False)\nprint(model.weight.grad)", set_to_none="1")
-        self.assertEqual((printed, told["set_to_none"][0]), (["None"], 4))
+        played = self.play(TRAIN.format(steps=1) + "optimizer.zero_grad(False)\nprint(model.weight.grad)\n"
+                           "loss = model(torch.ones(4)).sum()\nloss.backward()\n"
+                           "model.zero_grad(set_to_none=False)\nprint(model.weight.grad)", set_to_none="1")
+        self.assertEqual(played.printed, ["None", "None"])
+        self.assertEqual([text for _, times, text in played.all if times][-2:],
+                         ["train.py:10 Adam.zero_grad(set_to_none=True), was False",
+                          "train.py:14 Linear.zero_grad(set_to_none=True), was False"])
+
+    def test_gradients_that_are_set_to_none_already(self):
+        self.assertEqual(self.play(TRAIN.format(steps=0) + "optimizer.zero_grad(set_to_none=True)", set_to_none="1").told["set_to_none"],
+                         (0, "train.py:10: it is Adam.zero_grad(set_to_none=True) already"))
+
+    # Memory.
 
     def test_collections(self):
-        told, printed = self.play(TRAIN + "import gc\ngc.set_threshold(5)\nprint(gc.get_threshold()[0], gc.collect(), gc.get_freeze_count() > 1000)",
-                                  gc_freeze="2", gc_threshold="0")
-        self.assertEqual(printed, ["0 0 True"])
-        self.assertEqual(told["gc_threshold"], (2, "train.py:12 gc.collect() does nothing"))
-        self.assertIn("after 2 backward passes are frozen", told["gc_freeze"][1])
-
-    def test_what_is_saved_goes_elsewhere_or_nowhere(self):
-        told, _ = self.play("import torch\ntorch.save([1], 'model.pt')\nfrom torch import save\nsave([2], 'model.pt')", save_folder="elsewhere")
-        self.assertEqual(sorted(path.name for path in self.folder.rglob("*.pt")), ["1-model.pt"], "the second is in the place of the first")
-        self.assertEqual(told["save_folder"][0], 2)
-        told, _ = self.play("import torch\ntorch.save([1], 'model.pt')", checkpoints="none")
-        self.assertEqual(list(self.folder.rglob("*.pt")), [])
-        self.assertEqual(told["checkpoints"], (1, "train.py:2 torch.save() saves nothing"))
-
-    def test_what_went_elsewhere_is_renamed_loaded_and_removed_there(self):
-        program = ("import os, torch\ntorch.save([1, 2], 'new.pt')\nos.replace('new.pt', 'last.pt')\nprint(torch.load('last.pt'))\n"
-                   "os.remove('last.pt')\nopen('other', 'w').close()\nos.rename('other', 'one')")
-        told, printed = self.play(program, save_folder="elsewhere")
-        self.assertEqual(printed, ["[1, 2]"])
-        self.assertEqual(sorted(path.name for path in self.folder.rglob("*") if path.is_file()), ["one", "train.py"])
-        _, printed = self.play(program, save_folder="elsewhere", checkpoints="none")
-        self.assertEqual(printed, ["None"])
+        played = self.play(TRAIN.format(steps=3) + "import gc\ngc.set_threshold(5)\n"
+                           "print(gc.get_threshold()[0], gc.collect(), gc.get_freeze_count() > 1000)",
+                           gc_freeze="2", gc_threshold="0")
+        self.assertEqual(played.printed, ["0 0 True"])
+        self.assertEqual(played.told["gc_threshold"], (2, "train.py:12 gc.collect() does nothing"))
+        self.assertRegex(played.told["gc_freeze"][1],
+                         r"^train.py:8 gc.freeze\(\): the \d+ objects alive after 2 backward passes are frozen$")
+        self.assertEqual(self.play(TRAIN.format(steps=3), gc_freeze="4").told["gc_freeze"], (0, "there were fewer backward passes than 4"))
 
     def test_the_cache_stays(self):
-        told, _ = self.play("import torch\ntorch.cuda.empty_cache()\nfrom torch.cuda.memory import empty_cache\nempty_cache()", empty_cache="0")
-        self.assertEqual(told["empty_cache"], (2, "train.py:4 torch.cuda.empty_cache() does nothing"))
+        played = self.play("import torch\ntorch.cuda.empty_cache()\nfrom torch.cuda.memory import empty_cache\nempty_cache()\n"
+                           "print(empty_cache is torch.cuda.empty_cache)", empty_cache="0")
+        self.assertEqual((played.printed, played.told["empty_cache"]), (["True"], (2, "train.py:4 torch.cuda.empty_cache() does nothing")))
+
+    # Precision.
 
     def test_precision_stays_as_asked_for(self):
-        told, printed = self.play("import torch\ntorch.set_float32_matmul_precision('highest')\ntorch.backends.cudnn.benchmark = False\n" + TRAIN +
-                                  "print(torch.get_float32_matmul_precision(), torch.backends.cudnn.benchmark)", matmul_precision="high", cudnn_benchmark="1")
-        self.assertEqual(printed, ["high True"])
-        self.assertGreaterEqual(told["cudnn_benchmark"][0], 2)
+        played = self.play("import torch\ntorch.set_float32_matmul_precision('medium')\ntorch.backends.cuda.matmul.allow_tf32 = False\n"
+                           "torch.backends.cudnn.benchmark = False\n" + TRAIN.format(steps=1) +
+                           "print(torch.get_float32_matmul_precision(), torch.backends.cudnn.allow_tf32, torch.backends.cudnn.benchmark)",
+                           matmul_precision="high", cudnn_benchmark="1")
+        self.assertEqual(played.printed, ["high True True"])
+        self.assertEqual([text for lever, _, text in played.all if lever == "matmul_precision"],
+                         ["train.py:1 (float32_matmul_precision, cudnn.allow_tf32) is ('high', True), was ('highest', True)",
+                          "train.py:2 torch.set_float32_matmul_precision('medium') does nothing, it is 'high'",
+                          "train.py:12 (float32_matmul_precision, cudnn.allow_tf32) is ('high', True), was ('highest', True)"])
+        self.assertEqual(played.told["cudnn_benchmark"], (2, "train.py:12 torch.backends.cudnn.benchmark is True, was False"))
 
-    def test_a_lever_that_fails_changes_nothing(self):
-        told, _ = self.play(TRAIN, gc_threshold="many", sdpa="fast", autocast="int8", num_workers="some")
-        self.assertIn("it failed", told["gc_threshold"][1])
-        for lever in told:
-            self.assertEqual(told[lever][0], 0, told)
+    def test_precision_that_is_so_already(self):
+        self.assertEqual(self.play("import torch", cudnn_benchmark="0").told["cudnn_benchmark"],
+                         (0, "train.py:1: torch.backends.cudnn.benchmark is False already"))
 
-    def test_the_program_finds_its_values_right(self):
-        printed = [self.play(TRAIN + "print(float(loss).hex())", **asked)[1] for asked in
-                   ({}, {"losses": "1", "set_to_none": "1", "gc_threshold": "0", "cudnn_benchmark": "1", "checkpoints": "none"})]
-        self.assertEqual(*[len(one) for one in printed])
+    # Communication.
+
+    def test_data_parallel_modules(self):
+        if "no" in self.play("import torch.distributed as d\nprint('yes' if d.is_available() and d.is_gloo_available() else 'no')").printed:
+            self.skipTest("this torch has no gloo")
+        played = self.play("import torch\ntorch.distributed.init_process_group('gloo', init_method='file://' + __import__('os').path.abspath('meet'), "
+                           "rank=0, world_size=1)\n"
+                           "ddp = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(1, 1), None, None, 0, True, None, 5)\n"
+                           "print(ddp.bucket_bytes_cap, ddp.gradient_as_bucket_view, ddp.static_graph)",
+                           ddp_bucket_mb="2", ddp_bucket_view="1", ddp_static_graph="1")
+        self.assertEqual(played.printed, ["2097152 True True"])
+        self.assertEqual(played.told["ddp_bucket_mb"], (1, "train.py:3 DistributedDataParallel(bucket_cap_mb=2.0), was 5"))
+        self.assertEqual(played.told["ddp_static_graph"], (1, "train.py:3 DistributedDataParallel(static_graph=True), was False"))
+
+    # Saving.
+
+    def test_what_is_saved_goes_nowhere(self):
+        played = self.play("import io, torch\nfrom torch import save\nsave([1], 'model.pt')\nbuffer = io.BytesIO()\nsave([2], buffer)\n"
+                           "buffer.seek(0)\n"
+                           "print(torch.load(buffer))", checkpoints="none")
+        self.assertEqual((played.printed, played.told["checkpoints"]), (["[2]"], (1, "train.py:3 torch.save() saves nothing")))
+        self.assertFalse((played.folder / "model.pt").exists())
+
+    def test_what_is_saved_goes_elsewhere(self):
+        played = self.play("import os, pathlib, torch\nos.makedirs('a')\ntorch.save([1], 'a/model.pt')\nos.chdir('a')\n"
+                           "torch.save([2], pathlib.Path('last.pt'))\nprint(torch.load('last.pt'))\n"
+                           "os.replace('last.pt', 'best.pt')\nprint(torch.load('best.pt'))\nwith open('real', 'wb') as file:\n"
+                           "    torch.save([3], file)",
+                           save_folder="elsewhere")
+        self.assertEqual(played.printed, ["[2]", "[2]"])
+        self.assertEqual(sorted(str(path.relative_to(played.folder)) for path in played.folder.rglob("*") if path.is_file()),
+                         ["a/real", "elsewhere/1-model.pt", "elsewhere/2-last.pt", "train.py"])
+        self.assertEqual(played.told["save_folder"], (2, "train.py:5 torch.save('last.pt') went elsewhere"))
+
+    def test_a_folder_that_cannot_be_made(self):
+        played = self.play("import torch\ntorch.save([1], 'model.pt')\nprint(torch.load('model.pt'))", save_folder="/proc/none")
+        self.assertEqual((played.printed, played.told["save_folder"][0]), (["[1]"], 0))
+        self.assertIn("train.py:2: FileNotFoundError", played.told["save_folder"][1])
+        self.assertTrue((played.folder / "model.pt").exists())
+
+    # Losses.
+
+    def test_losses_are_noted_to_the_last_bit(self):
+        played = self.play(TRAIN.format(steps=40).replace("    loss.backward()", "    print(float(loss).hex())\n    loss.backward()"),
+                           losses="1")
+        self.assertEqual([times for _, times, _ in played.all], [0, *range(1, 16), 31])
+        self.assertEqual(played.told["losses"][1].split(","), played.printed[:31])
+
+    def test_losses_of_all_ways_to_go_backward(self):
+        played = self.play("import torch\nx = torch.ones(2, requires_grad=True)\nx.backward(torch.ones(2))\n(x * 2).sum().backward()\n"
+                           "torch.autograd.backward([(x * 3).sum(), x], [None, torch.ones(2)])\n"
+                           "torch.autograd.backward(tensors=(x * 4).sum().bfloat16())\n"
+                           "torch.autograd.grad(x.sum(), x)\n", losses="1")
+        self.assertEqual(played.told["losses"], (3, ",".join(float(one).hex() for one in (4, 6, 8))))
+
+    def test_most_losses(self):
+        played = self.play("import torch\nx = torch.ones(1, requires_grad=True)\nfor _ in range(4200):\n    x.backward()", losses="1")
+        self.assertEqual(played.told["losses"], (4096, ",".join(["0x1.0000000000000p+0"] * 4096)))
+
+    # What fails.
+
+    def test_a_lever_that_fails_leaves_the_others(self):
+        played = self.play(TRAIN.format(steps=2) + "print('trained')", gc_threshold="many", sdpa="fast", autocast="int8",
+                           num_workers="some", matmul_precision="best",
+                           compile="default", losses="1", set_to_none="1", unheard="1", ddp_bucket_mb="x")
+        self.assertEqual(played.printed, ["trained"])
+        self.assertEqual({lever for lever, (times, _) in played.told.items() if times}, {"losses", "set_to_none"})
+        self.assertEqual(played.told["gc_threshold"][1], "it failed: ValueError: invalid literal for int() with base 10: 'many'")
+        self.assertEqual(played.told["matmul_precision"][1], "its value is highest or high or medium")
+        self.assertEqual(len(played.told), 10)
+
+    def test_a_tell_that_fails_harms_nothing(self):
+        played = self.play(TRAIN.format(steps=2) + "print(torch.utils.data.DataLoader([1]).num_workers)", tell_fails=True,
+                           num_workers="1", losses="1",
+                           set_to_none="1", foreach_optimizer="1", gc_freeze="1", matmul_precision="high")
+        self.assertEqual(played.printed, ["1"])
+
+    def test_names_that_are_no_utf8(self):
+        played = self.play("import torch\nexec(compile('torch.utils.data.DataLoader([1])', 'a\\udcff.py', 'exec'))", num_workers="1")
+        self.assertEqual(played.told["num_workers"], (1, "a\\udcff.py:1 DataLoader(num_workers=1), was 0"))
+
+    def test_a_backward_pass_that_fails_is_the_programs(self):
+        played = self.play("import torch\ntry:\n    torch.ones(1).backward()\nexcept RuntimeError as error:\n    print(str(error)[:9])",
+                           losses="1", gc_freeze="1")
+        self.assertEqual((played.printed, played.told["losses"]), (["element 0"], (0, "no loss was seen")))
+
+
+class OnStandIn(Base):
+    with_stand_in = True
+    MODULES = """
+import sys, torch, torch._dynamo
+from torch.nn import Module, Parameter
+def weight(device="cuda", shape=(1, 1, 1, 1)):
+    return Parameter(shape, device)
+class Inner(Module): pass
+class Net(Module): pass
+class Critic(Module): pass
+class Loss(Module): pass
+class OnCpu(Module): pass
+class Teacher(Module): training = False
+net, critic, loss, cpu, teacher = Net(Inner(weight())), Critic(weight()), Loss(), OnCpu(weight("cpu")), Teacher(weight())
+image = torch.Tensor((1, 3, 8, 8), "cuda")
+def step():
+    for module in (net, critic, loss, cpu, teacher):
+        module(image)
+    net(x=image)
+    torch.Tensor().backward()
+"""
+
+    def test_the_outermost_modules_are_compiled_after_the_first_step(self):
+        played = self.play(self.MODULES + "print(Module.__call__ is Module._wrapped_call_impl)\nstep()\nprint(torch.log)\n"
+                           "print(Module.__call__ is Module._wrapped_call_impl, torch._dynamo.unpatched_nn_module_call is Module._wrapped_call_impl)\n"
+                           "step()\nprint(len(torch.log))", compile="reduce-overhead")
+        self.assertEqual(played.printed, ["False", str([("backward", False), ("compile", "Net", "reduce-overhead"),
+                                                        ("compile", "Critic", "reduce-overhead")]),
+                                          "True True", "4"])
+        self.assertEqual([text for _, _, text in played.all], ["no module with parameters on a GPU was called in training",
+                                                               "train.py:18 Net.compile(mode='reduce-overhead'), was not compiled",
+                                                               "train.py:18 Critic.compile(mode='reduce-overhead'), was not compiled"])
+
+    def test_modules_that_are_compiled_already(self):
+        played = self.play(self.MODULES + "net.parts[0]._compiled_call_impl = 1\ncritic._orig_mod = 1\nstep()\nprint(len(torch.log))",
+                           compile="default")
+        self.assertEqual((played.printed, played.told["compile"]), (["1"], (0, "train.py:18: Critic is compiled already")))
+
+    def test_channels_last_and_compiled(self):
+        played = self.play(self.MODULES + "step()\nprint([one[0] for one in torch.log], Module.__call__ is Module._wrapped_call_impl)\n"
+                           "del torch.log[:]\nstep()\n"
+                           "print([one for one in torch.log if one[0] == 'input'])\n"
+                           "net(torch.Tensor((1, 3)), torch.Tensor((1, 1, 1, 1)), 'text')\nprint(len(torch.log))",
+                           compile="default", channels_last="1")
+        self.assertEqual(played.printed, [str(["backward", "module", "module", "compile", "compile"]) + " True",
+                                          str([("input", "channels_last")] * 3), "4"])
+        self.assertEqual(played.told["channels_last"],
+                         (2, "train.py:18 Critic.to(memory_format=torch.channels_last), and its inputs, was not"))
+
+    def test_no_weights_for_channels_last(self):
+        played = self.play(self.MODULES + "net = critic = Net(weight(shape=(2, 2)))\nstep()\nprint(len(torch.log))", channels_last="1")
+        self.assertEqual((played.printed, played.told["channels_last"]), (["1"], (0, "train.py:18: Net has no weights of four dimensions")))
+
+    def test_a_module_that_cannot_be_compiled(self):
+        played = self.play(self.MODULES + "def fail(mode):\n    raise RuntimeError('no compiler')\nnet.compile = fail\nstep()\nstep()\n"
+                           "print(critic._compiled_call_impl)",
+                           compile="default")
+        self.assertEqual(played.printed, ["default"])
+        self.assertIn(("compile", 0, "train.py:18 it failed: RuntimeError: no compiler"), played.all)
+
+    def test_a_call_that_is_traced_is_left_alone(self):
+        played = self.play(self.MODULES + "torch.compiler._is_compiling_flag = True\nnet(image)\n"
+                           "torch.compiler._is_compiling_flag = False\n"
+                           "torch.Tensor().backward()\nprint(torch.log)", compile="default")
+        self.assertEqual(played.printed, [str([("backward", False)])])
+
+    def test_the_compiler_leaves_our_code_alone(self):
+        played = self.play("import torch._C\nprint({strategy for _, strategy in torch._C.skipped}, "
+                           "{'__call__', '__init__', 'backward', 'copy', 'place', 'take', '<module>'} - {name for name, _ in torch._C.skipped})", losses="1")
+        self.assertEqual(played.printed, ["{('skip', 'default')} set()"])
+
+    def test_copies_of_pinned_memory(self):
+        played = self.play("import torch\npinned, other, there = torch.Tensor(pinned=True), torch.Tensor(), torch.Tensor(device='cuda')\n"
+                           "class Sub(torch.Tensor): pass\n"
+                           "pinned.to('cuda')\npinned.to(0)\npinned.to(there.device)\npinned.cuda()\npinned.to(device='cuda:1')\n"
+                           "pinned.to('cuda', None, False)\npinned.to('cuda', non_blocking=False)\npinned.to('cpu')\nother.to('cuda')\n"
+                           "there.to('cuda')\n"
+                           "pinned.cuda(0, False)\nSub(pinned=True).to('cuda')\nprint([one[2] for one in torch.log])\ntry:\n"
+                           "    pinned.to(nonsense=1)\n"
+                           "except TypeError:\n    print('refused')", non_blocking="1")
+        self.assertEqual(played.printed, [str([True] * 5 + [False] * 7), "refused"])
+        self.assertEqual(played.told["non_blocking"], (5, "train.py:8 Tensor.to(non_blocking=True) of pinned memory, was False"))
+        self.assertEqual(played.all[4][2], "train.py:7 Tensor.cuda(non_blocking=True) of pinned memory, was False")
+
+    OPTIMIZERS = ("import torch\ndef some(device='cuda'):\n    yield torch.nn.Parameter((2,), device)\ndef show(one):\n"
+                  "    print(type(one).__name__, len(one.param_groups[0]['params']), one.param_groups[0].get('fused'), one.param_groups[0].get('foreach'))\n")
+
+    def test_fused_optimizers(self):
+        played = self.play(self.OPTIMIZERS + "show(torch.optim.Adam(some()))\nshow(torch.optim.AdamW(some(), foreach=True))\n"
+                           "show(torch.optim.Adam(some('cpu')))\n"
+                           "show(torch.optim.Adam([{'params': some(), 'fused': False}]))", fused_optimizer="1")
+        self.assertEqual(played.printed, ["Adam 1 True None", "AdamW 1 True None", "Adam 1 None None", "Adam 1 False None"])
+        self.assertEqual(played.all[1:3], [("fused_optimizer", 1, "train.py:6 Adam(fused=True), was None"), ("fused_optimizer", 2,
+                                                                                                             "train.py:7 AdamW(fused=True), was None")])
+
+    def test_an_optimizer_that_cannot_be_fused_is_made_as_it_was(self):
+        played = self.play(self.OPTIMIZERS + "group = {'params': some()}\none = torch.optim.Fussy([group])\nshow(one)\n"
+                           "print(one.param_groups[0] is group, one.left)\n"
+                           "show(torch.optim.Adagrad(some()))", fused_optimizer="1")
+        self.assertEqual(played.printed, ["Fussy 1 None None", "True None", "Adagrad 1 None None"])
+        self.assertIn(("fused_optimizer", 0, "train.py:7: RuntimeError: not on this GPU"), played.all)
+        self.assertEqual(played.told["fused_optimizer"], (0, "train.py:10: Adagrad has no fused kernel on GPUs"))
+
+    def test_fused_goes_before_foreach(self):
+        played = self.play(self.OPTIMIZERS + "show(torch.optim.Adam(some()))\nshow(torch.optim.Adam(some('cpu')))", foreach_optimizer="1",
+                           fused_optimizer="1")
+        self.assertEqual(played.printed, ["Adam 1 True None", "Adam 1 None True"])
+        self.assertIn(("foreach_optimizer", 0, "train.py:6: it is fused, which is faster"), played.all)
+
+    def test_losses_on_a_gpu_are_not_waited_for(self):
+        played = self.play("import torch\ndef loss(value, device='cuda'):\n    torch.Tensor((1,), device, value).backward()\n"
+                           "loss(1.0)\nloss(2.0, 'cpu')\ntorch.cuda.capturing[0] = True\nloss(9.0)\ntorch.cuda.capturing[0] = False\n"
+                           "print(told[-1])\n"
+                           "torch.cuda.finished[0] = True\nloss(3.0)\nprint(torch.log[1])", losses="1")
+        self.assertEqual(played.printed, ["('losses', 0, 'no loss was seen')", str(("empty", 4096, "float64", "cpu", True))])
+        self.assertEqual(played.told["losses"], (3, ",".join(float(one).hex() for one in (1, 2, 3))))
+
+    def test_autocast_of_all_but_backward_passes(self):
+        played = self.play("import torch, threading\nprint(torch.autocast)\ntorch.Tensor().backward()\n"
+                           "print(torch.log, torch.autocast['on'])\n"
+                           "torch.autograd.backward = None", autocast="bf16")
+        self.assertEqual(played.printed, [str({"on": True, "cache": False, "dtype": "bfloat16"}), str([("backward", False)]) + " True"])
+        self.assertEqual(played.told["autocast"], (1, "train.py:1 torch.autocast(\"cuda\", bfloat16) is True, was False"))
+
+    def test_autocast_of_the_main_thread_only(self):
+        played = self.play("import threading\ndef work():\n    import torch\n    print(torch.autocast['on'])\n"
+                           "thread = threading.Thread(target=work)\nthread.start()\n"
+                           "thread.join()", autocast="fp16")
+        self.assertEqual((played.printed, played.told["autocast"]), (["False"], (0, "torch was not imported by the main thread")))
+
+    def test_kernels_of_attention(self):
+        for value, taken in (("flash", "flash, math"), ("efficient", "efficient, math"), ("math", "math")):
+            self.assertEqual(self.play("import torch", sdpa=value).told["sdpa"],
+                             (1, "train.py:1 scaled_dot_product_attention() takes %s, took flash, efficient, cudnn, math" % taken))
+
+    def test_data_parallel_modules(self):
+        played = self.play("import torch\nprint(torch.nn.DistributedDataParallel(torch.nn.Module(), [0], 5).given)", ddp_bucket_mb="50",
+                           ddp_bucket_view="1",
+                           ddp_static_graph="1")
+        self.assertEqual(played.printed, [str(([0], 50.0, True))])
+        self.assertEqual(played.told, {"ddp_bucket_mb": (1, "train.py:2 DistributedDataParallel(bucket_cap_mb=50.0), was 5"),
+                                       "ddp_bucket_view": (1, "train.py:2 DistributedDataParallel(gradient_as_bucket_view=True), was False"),
+                                       "ddp_static_graph": (0, "this version of torch has no DistributedDataParallel(static_graph)")})
+
+    def test_pinned_memory(self):
+        played = self.play("import torch\nprint(torch.utils.data.DataLoader([1]).pin_memory)", pin_memory="1", prefetch_factor="2")
+        self.assertEqual(played.printed, ["True"])
+        self.assertEqual(played.told, {"pin_memory": (1, "train.py:2 DataLoader(pin_memory=True), was False"),
+                                       "prefetch_factor": (0, "train.py:2: this version of torch has no DataLoader(prefetch_factor)")})
+
+    def test_an_import_that_fails_and_is_made_again(self):
+        played = self.play("import pathlib, sys\nbroken = pathlib.Path('packages/torch/compiler.py')\ntext = broken.read_text()\n"
+                           "broken.write_text('1 / 0')\n"
+                           "try:\n    import torch\nexcept ZeroDivisionError:\n    print('failed')\n"
+                           "for name in [name for name in sys.modules if name.startswith('torch')]:\n    del sys.modules[name]\n"
+                           "broken.write_text(text)\nimport torch\ntorch.cuda.empty_cache()\n"
+                           "print('exec_module' in vars(torch.__loader__))", empty_cache="0")
+        self.assertEqual((played.printed, played.told["empty_cache"]),
+                         (["failed", "False"], (1, "train.py:13 torch.cuda.empty_cache() does nothing")))
 
 
 if __name__ == "__main__":
