@@ -24,7 +24,7 @@ void WriteBestCard(const proto::Tries& tries, Markup& out) {
   out.Leaf("p", "Tried: what the fixes bring", {{"class", "kicker"}});
   out.Leaf("h1",
            best == nullptr ? "nothing that was tried saves time for sure"
-                           : fmt::format("{} saves {} of a step", best->tried(),
+                           : fmt::format("{} saves {} of a step", FixName(*best),
                                          FormatShare(best->saved_ns(), tries.as_is().step_ns())),
            {{"id", "verdict-label"}});
   const auto tiles = out.Open("dl", {{"class", "tiles"}});
@@ -32,7 +32,7 @@ void WriteBestCard(const proto::Tries& tries, Markup& out) {
     return WriteTile(out, "Step", FormatTime(tries.as_is().step_ns()), "as it is");
   WriteTile(out, "Step",
             FormatTime(tries.as_is().step_ns()) + " → " + FormatTime(best->run().step_ns()),
-            "as it is → with " + best->tried());
+            "as it is → with " + FixName(*best));
   WriteTile(out, "Measured", MeasuredText(*best), "95 % interval");
   WriteTile(out, "Predicted", ForetoldText(*best), "by the verdict");
   WriteTile(out, "Losses", best->losses(), best->losses_text());
@@ -50,9 +50,9 @@ void WriteSavingBars(const proto::Tries& tries, Markup& out) {
   for (const proto::TriedFix& fix : tries.fixes()) {
     if (!fix.has_saved_ns()) continue;
     if (fix.has_predicted_ns())
-      add(fix.tried() + ", predicted", "other", fix.predicted_ns(), fix.has_predicted_low_ns(),
+      add(FixName(fix) + ", predicted", "other", fix.predicted_ns(), fix.has_predicted_low_ns(),
           fix.predicted_low_ns(), fix.predicted_high_ns(), ForetoldText(fix));
-    add(fix.tried() + ", measured", "chosen", fix.saved_ns(), fix.has_saved_low_ns(),
+    add(FixName(fix) + ", measured", "chosen", fix.saved_ns(), fix.has_saved_low_ns(),
         fix.saved_low_ns(), fix.saved_high_ns(), MeasuredText(fix));
   }
   if (!bars.empty()) WriteIntervalBars(out, {"Time saved per step, with 95 % interval", ""}, bars);

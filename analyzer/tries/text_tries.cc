@@ -8,12 +8,21 @@
 
 #include "analyzer/common/units.h"
 #include "analyzer/report/layout/text_notation.h"
+#include "injector/options/try_list.h"
 
 namespace traceinject {
 namespace {
 
 constexpr int kBold = 1, kYellow = 33;
 constexpr char kNothing[] = "-";
+constexpr double kAboutAsMuch = 0.95;
+
+// As in TRACEINJECT_TRY, which they have been in.
+std::vector<TryWish> LeversIn(const proto::TriedFix& fix) {
+  std::vector<TryWish> wishes;
+  ParseTryList(fix.tried(), &wishes);
+  return wishes;
+}
 
 std::string EndsText(std::int64_t low_ns, std::int64_t high_ns) {
   return fmt::format("{} to {}", FormatTime(low_ns), FormatTime(high_ns));
@@ -43,7 +52,7 @@ void WriteTable(const proto::Tries& tries, ReportPage& page) {
                   VerdictText(tries.as_is())});
   for (const proto::TriedFix& fix : tries.fixes()) {
     const bool has_interval = fix.has_saved_ns() && fix.has_saved_low_ns();
-    rows.push_back({fix.tried(), ShortForetold(fix),
+    rows.push_back({FixName(fix), ShortForetold(fix),
                     fix.has_saved_ns() ? FormatTime(fix.saved_ns()) : fix.outcome(),
                     has_interval ? EndsText(fix.saved_low_ns(), fix.saved_high_ns()) : kNothing,
                     StepText(fix.run()), MemoryText(fix.run()),
@@ -75,7 +84,7 @@ void WriteBest(const proto::Tries& tries, ReportPage& page) {
 }
 
 void WriteFix(const proto::TriedFix& fix, ReportPage& page) {
-  page.Sentence(fmt::format("- {}{}", fix.tried(),
+  page.Sentence(fmt::format("- {}{}", FixName(fix),
                             fix.setting().empty() ? "" : ", for \"" + fix.setting() + "\""));
   if (!fix.applied().empty()) page.Sentence(fix.applied(), 4);
   if (!fix.reason().empty())
@@ -107,11 +116,25 @@ std::string MeasuredText(const proto::TriedFix& fix) {
       fix.outcome() == "measured" ? "" : ", " + fix.outcome());
 }
 
+std::string FixName(const proto::TriedFix& fix) {
+  std::string name;
+  for (const TryWish& wish : LeversIn(fix)) name += (name.empty() ? "" : " + ") + wish.text();
+  return name;
+}
+
 const proto::TriedFix* BestFix(const proto::Tries& tries) {
   const proto::TriedFix* best = nullptr;
   for (const proto::TriedFix& fix : tries.fixes()) {
-    const bool is_sure = fix.outcome() == "measured" && fix.saved_low_ns() > 0;
-    if (is_sure && (best == nullptr || fix.saved_ns() > best->saved_ns())) best = &fix;
+    if (fix.outcome() == "measured" && fix.saved_low_ns() > 0 &&
+        (best == nullptr || fix.saved_ns() > best->saved_ns()))
+      best = &fix;
+  }
+  if (best == nullptr) return nullptr;
+  const double enough_ns = kAboutAsMuch * static_cast<double>(best->saved_ns());
+  for (const proto::TriedFix& fix : tries.fixes()) {
+    const bool is_enough = fix.outcome() == "measured" && fix.saved_low_ns() > 0 &&
+                           static_cast<double>(fix.saved_ns()) >= enough_ns;
+    if (is_enough && LeversIn(fix).size() < LeversIn(*best).size()) best = &fix;
   }
   return best;
 }

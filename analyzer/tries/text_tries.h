@@ -17,7 +17,11 @@ std::string ForetoldText(const proto::TriedFix& fix);
 // "42.00 ms (39.80 to 44.20 ms)"; the outcome where nothing was measured.
 std::string MeasuredText(const proto::TriedFix& fix);
 
-// The measured fix that saves most for sure; null: none does.
+// "pin_memory=1 + non_blocking=1": levers that are pulled together, as --fixes has them.
+std::string FixName(const proto::TriedFix& fix);
+
+// The measured fix that saves most for sure; null: none does. Of fixes that save about as much, the
+// one with fewer levers: it is less to change.
 const proto::TriedFix* BestFix(const proto::Tries& tries);
 
 }  // namespace traceinject

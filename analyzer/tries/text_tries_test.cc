@@ -52,6 +52,17 @@ TEST(TextTriesTest, TellsWhatSavesMostAndHowToKeepIt) {
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
 }
 
+TEST(TextTriesTest, OfTwoThatSaveAboutAsMuchTheSmallerChangeIsNamed) {
+  proto::Tries tries = SomeTries();
+  proto::TriedFix& both = *tries.add_fixes() = tries.fixes(0);
+  both.set_tried("num_workers=4,pin_memory=1");
+  both.set_saved_ns(43'000'000);
+  ASSERT_NE(BestFix(tries), nullptr);
+  EXPECT_EQ(FixName(*BestFix(tries)), "num_workers=4");
+  tries.mutable_fixes(2)->set_saved_ns(60'000'000);
+  EXPECT_EQ(FixName(*BestFix(tries)), "num_workers=4 + pin_memory=1");
+}
+
 TEST(TextTriesTest, WhatIsNotSureIsNotPraised) {
   proto::Tries tries = SomeTries();
   tries.mutable_fixes(0)->set_saved_low_ns(-1);

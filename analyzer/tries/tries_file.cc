@@ -69,7 +69,8 @@ Status ReadFile(const std::string& path, std::vector<ScoredTry>& to) {
       "SELECT command, tried, label, step_ns, predicted_ns, predicted_low_ns, predicted_high_ns, "
       "measured_ns, measured_low_ns, measured_high_ns FROM tried WHERE outcome = 'measured' AND "
       "predicted_ns IS NOT NULL AND measured_ns IS NOT NULL AND step_ns > 0 ORDER BY rowid");
-  if (!rows.ok()) return Error{rows.error()};
+  if (!rows.ok())
+    return Error{fmt::format("{}: not a file that analyze try wrote ({})", path, rows.error())};
   for (;;) {
     const auto is_there = rows.value().Step();
     if (!is_there.ok()) return Error{is_there.error()};

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
 
 #include "machine/testing/temporary_folder.h"
 
@@ -54,6 +55,10 @@ TEST(TriesFileTest, AFolderWithoutTriesHasNone) {
   ASSERT_TRUE(tries.ok());
   EXPECT_TRUE(tries.value().empty());
   EXPECT_FALSE(ReadTries(folder / "missing.db").ok());
+  std::ofstream(folder / "empty.db").flush();
+  const auto empty = ReadTries(folder / "empty.db");
+  ASSERT_FALSE(empty.ok());
+  EXPECT_NE(empty.error().find("not a file that analyze try wrote"), std::string::npos);
 }
 
 }  // namespace

@@ -74,8 +74,8 @@ class Try(harness.TestCase):
         ended = self.finish(self.start_try(*SHORT, "--fixes", "omp_threads=2+gc_threshold=0", "--html", "try.html",
                                            program=["omp_threads=4", "gc_threshold=4"]))
         self.assertEqual(ended.code, 0, ended.stderr)
-        self.assertRegex(ended.stdout, r"omp_threads=2,gc_threshold=0 saves .* ms \(.* to .*\) of a step of .* ms|none of what was tried")
-        self.assertIn("omp_threads=2,gc_threshold=0", (self.folder / "try.html").read_text())
+        self.assertRegex(ended.stdout, r"omp_threads=2 \+ gc_threshold=0 saves .* ms \(.* to .*\) of a step of .* ms|none of what was tried")
+        self.assertIn("omp_threads=2 + gc_threshold=0", (self.folder / "try.html").read_text())
 
     def test_recordings_say_that_the_program_was_changed(self):
         self.tried(*SHORT, "--fixes", "omp_threads=2", "--keep", program=["omp_threads=2"])

@@ -223,8 +223,11 @@ void Conclude(const Variant& as_is, const Variant& with, proto::TriedFix& fix) {
 
 class Tryout {
  public:
-  Tryout(TryOptions& options, const Scratch& scratch, Interruption& interruption)
+  // `from`: the report whose verdict names the levers; null: that of the first run.
+  Tryout(TryOptions& options, const proto::Report* from, const Scratch& scratch,
+         Interruption& interruption)
       : options_(options),
+        from_(from),
         scratch_(scratch),
         interruption_(interruption),
         line_(!options.no_progress) {
@@ -235,7 +238,7 @@ class Tryout {
   int Run() {
     if (const int failed = RunFirst(); failed != 0) return failed;
     if (const int failed = Plan(); failed != 0) return failed;
-    Foretell();
+    TellPlan();
     for (std::size_t round = 0; round < options_.repeats && !WasInterrupted(); ++round) {
       if (round > 0) RunAsIs(round);
       for (std::size_t i = 0; i < fixes_.size() && !WasInterrupted(); ++i)
@@ -302,15 +305,7 @@ class Tryout {
   }
 
   int Plan() {
-    proto::Report report = as_is_.runs.front().report;
-    if (!options_.from.empty()) {
-      RunOptions from;
-      from.paths = options_.from;
-      from.no_progress = options_.no_progress;
-      const auto run = LoadOrExplain(from);
-      if (const int* exit_code = std::get_if<int>(&run)) return *exit_code;
-      report = BuildReportWithVerdict(std::get<traceinject::Run>(run), {});
-    }
+    const proto::Report& report = from_ != nullptr ? *from_ : as_is_.runs.front().report;
     verdict_ = report.verdict();
     Result<TryPlan> plan = PlanTries(report, options_.choice);
     if (!plan.ok()) {
@@ -323,7 +318,7 @@ class Tryout {
     return kReported;
   }
 
-  void Foretell() {
+  void TellPlan() {
     runs_ = options_.repeats * (1 + fixes_.size());
     line_.Release();
     Say(fmt::format(
@@ -404,7 +399,7 @@ class Tryout {
     std::vector<const proto::Verdict*> verdicts;
     for (const TriedRun& run : as_is_.runs) verdicts.push_back(&run.report.verdict());
     for (std::size_t i = 0; i < fixes_.size(); ++i) {
-      if (options_.from.empty()) ForetellByAll(verdicts, fixes_[i]);
+      if (from_ == nullptr) ForetellByAll(verdicts, fixes_[i]);
       if (fixes_[i].outcome().empty()) fixes_[i].set_outcome("interrupted");
       *fixes_[i].mutable_run() = Summary(with_[i]);
       if (fixes_[i].outcome() != "without effect") Conclude(as_is_, with_[i], fixes_[i]);
@@ -413,6 +408,7 @@ class Tryout {
   }
 
   TryOptions& options_;
+  const proto::Report* const from_;
   const Scratch& scratch_;
   Interruption& interruption_;
   StatusLine line_;
@@ -451,13 +447,22 @@ int Try(TryOptions& options) {
     return kUnreadable;
   }
   options.trial.library = library.value();
+  std::optional<proto::Report> from;
+  if (!options.from.empty()) {
+    RunOptions recorded;
+    recorded.paths = options.from;
+    recorded.no_progress = options.no_progress;
+    const auto run = LoadOrExplain(recorded);
+    if (const int* exit_code = std::get_if<int>(&run)) return *exit_code;
+    from = BuildReportWithVerdict(std::get<Run>(run), {});
+  }
   Interruption interruption;  // before there is anything to clear away
   const Scratch scratch(options.output, options.keep);
   if (!scratch.made()) {
     Say(fmt::format("{}: {}; -o names another folder", scratch.path(), scratch.why_not()));
     return kUnreadable;
   }
-  Tryout tryout(options, scratch, interruption);
+  Tryout tryout(options, from ? &*from : nullptr, scratch, interruption);
   const int exit_code = tryout.Run();
   const proto::Tries& tries = tryout.tries();
   if (!tries.as_is().has_step_ns()) return exit_code;
