@@ -70,7 +70,7 @@ void WriteBest(const proto::Tries& tries, ReportPage& page) {
                       : "none of what was tried saves time for sure");
     return;
   }
-  page.Sentence(page.Colored(fmt::format("{} saves {} of a step of {}: {}", best->tried(),
+  page.Sentence(page.Colored(fmt::format("{} saves {} of a step of {}: {}", FixName(*best),
                                          MeasuredText(*best), FormatTime(tries.as_is().step_ns()),
                                          FormatShare(best->saved_ns(), tries.as_is().step_ns())),
                              kBold));

@@ -66,15 +66,17 @@ Result<TriedRun> MeasureTry(const Run& run, std::size_t warm_up) {
 TriedEffect EffectSeen(const proto::Report& report, const std::string& tried) {
   std::vector<TryWish> wishes;
   if (!ParseTryList(tried, &wishes)) return {};
-  std::optional<TriedEffect> least;
+  TriedEffect all;
   for (const TryWish& wish : wishes) {
-    TriedEffect one{0, "the recording does not tell"};
+    TriedEffect one{0, "the recording does not tell of " + wish.text()};
     for (const proto::TriedChange& change : report.tried()) {
       if (change.lever() == wish.text()) one = {change.times(), change.text()};
     }
-    if (!least || one.times < least->times) least = one;
+    if (one.times == 0) return one;
+    all.times = all.times == 0 ? one.times : std::min(all.times, one.times);
+    all.text += (all.text.empty() ? "" : "; ") + one.text;
   }
-  return least.value_or(TriedEffect{});
+  return all;
 }
 
 }  // namespace traceinject

@@ -30,8 +30,8 @@ inline constexpr std::size_t kLeastTriedSteps = 3;
 // report takes for warm-up, do not count. Error: there are not enough, in a sentence.
 Result<TriedRun> MeasureTry(const Run& run, std::size_t warm_up);
 
-// How often the levers of `tried` took effect, by the report: the one that did so least often, and
-// where, or why it did not.
+// How often the levers of `tried` took effect, by the report, the least of them, and where each
+// did; 0 where one did not, and why.
 struct TriedEffect {
   std::int64_t times = 0;
   std::string text;

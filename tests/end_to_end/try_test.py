@@ -57,7 +57,7 @@ class Try(harness.TestCase):
         for (name, ms), fix in zip(costs.items(), result["fixes"]):
             self.assertEqual((fix["tried"], fix["outcome"]), (LEVERS[name], "measured"))
             self.assertGreater(int(fix["saved_ns"]) / 1e6, ms / 2, name)  # beside other tests, steps take as long as they take
-            self.assertLessEqual(int(fix["saved_low_ns"]), int(fix["saved_ns"]))
+            self.assertGreater(int(fix["saved_low_ns"]), 0)
         self.assertIn("try_program.py:", result["fixes"][2]["applied"])
         self.assertEqual(result["fixes"][4]["outcome"], "without effect")
         self.assertNotIn("saved_ns", result["fixes"][4])
@@ -74,7 +74,9 @@ class Try(harness.TestCase):
         ended = self.finish(self.start_try(*SHORT, "--fixes", "omp_threads=2+gc_threshold=0", "--html", "try.html",
                                            program=["omp_threads=4", "gc_threshold=4"]))
         self.assertEqual(ended.code, 0, ended.stderr)
-        self.assertRegex(ended.stdout, r"omp_threads=2 \+ gc_threshold=0 saves .* ms \(.* to .*\) of a step of .* ms|none of what was tried")
+        self.assertRegex(ended.stdout, r"omp_threads=2 \+ gc_threshold=0 saves .* ms \(.* to .*\) of a step of .* ms")
+        self.assertIn("to keep it: export OMP_NUM_THREADS=2", ended.stdout)
+        self.assertRegex(ended.stdout, r"OMP_NUM_THREADS=2, was not set; try_program.py:\d+ gc\(threshold=0\), was 700")
         self.assertIn("omp_threads=2 + gc_threshold=0", (self.folder / "try.html").read_text())
 
     def test_recordings_say_that_the_program_was_changed(self):
