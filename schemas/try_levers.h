@@ -14,10 +14,11 @@
 namespace traceinject {
 
 enum class TryBy : std::uint8_t {
-  kVariable,  // the environment variable `target`, set before the program's first line
-  kPython,    // in the program's interpreter, once torch is imported
-  kPreload,   // the library `target` is preloaded: by `analyze try` alone, as it has to start the
-              // program
+  kVariable,    // the environment variable `target`, set before the program's first line
+  kPython,      // in the program's interpreter, once torch is imported
+  kProcessors,  // the process and all that it starts run on certain processors
+  kPreload,     // the library `target` is preloaded: by `analyze try` alone, as it has to start the
+                // program
 };
 
 // What a lever may change besides time, the worst of it. All but kNothing and kMemory are told
@@ -70,6 +71,9 @@ inline constexpr TryLever kTryLevers[] = {
      "gc.set_threshold({})"},
     {"omp_threads", TryBy::kVariable, "OMP_NUM_THREADS", "threads", TryEffect::kRounding, "",
      "export OMP_NUM_THREADS={}"},
+    {"cpus", TryBy::kProcessors, "the processors that the process and its workers run on",
+     "as of taskset: 0-7,16; with / between those of each rank of a host", TryEffect::kNothing, "",
+     "taskset -c {} python ..."},
     {"cuda_connections", TryBy::kVariable, "CUDA_DEVICE_MAX_CONNECTIONS", "1 to 32",
      TryEffect::kNothing, "", "export CUDA_DEVICE_MAX_CONNECTIONS={}"},
     {"module_loading", TryBy::kVariable, "CUDA_MODULE_LOADING", "EAGER, LAZY", TryEffect::kMemory,
@@ -114,6 +118,8 @@ inline constexpr TryLever kTryLevers[] = {
     {"save_folder", TryBy::kPython, "where torch.save() writes", "a folder", TryEffect::kNothing,
      "", ""},
     {"losses", TryBy::kPython, "notes the value of what backward() is called on", "1",
+     TryEffect::kNothing, "", ""},
+    {"diff", TryBy::kPython, "notes how the program's lines would say what was changed", "1",
      TryEffect::kNothing, "", ""},
 };
 

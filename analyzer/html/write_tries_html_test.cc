@@ -19,10 +19,13 @@ TEST(WriteTriesHtmlTest, NamesWhatSavesMostAndDrawsBothSavings) {
   fix.set_saved_low_ns(39'800'000);
   fix.set_saved_high_ns(44'200'000);
   fix.mutable_run()->set_step_ns(28'000'000);
+  fix.set_diff("-Data(a < b)\n");
   const std::string page = WriteTriesHtml(tries);
   EXPECT_NE(page.find("num_workers=4 saves 60.0 % of a step"), std::string::npos);
   EXPECT_NE(page.find("num_workers=4, predicted"), std::string::npos);
   EXPECT_NE(page.find("42.00 ms (39.80 ms to 44.20 ms)"), std::string::npos);
+  EXPECT_NE(page.find(">-Data(a &lt; b)\n</pre>"), std::string::npos)
+      << "as it is, on its own lines";
   EXPECT_EQ(page.find("<train>"), std::string::npos) << "text is escaped";
 }
 

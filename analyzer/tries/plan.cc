@@ -4,11 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <string_view>
 
-#include "analyzer/common/mean.h"
-#include "analyzer/verdict/levers.h"
+#include "analyzer/tries/foretell.h"
 #include "injector/options/try_list.h"
 #include "schemas/try_levers.h"
 
@@ -55,15 +53,10 @@ proto::TriedFix FixOf(std::string tried) {
   return fix;
 }
 
-// What the verdict foretells of it, where it is about its label.
-void Foretell(const proto::Verdict& verdict, proto::TriedFix& fix) {
+// With what the verdict foretells of it.
+void SetForetold(const proto::Verdict& verdict, proto::TriedFix& fix) {
   fix.set_label(verdict.label());
-  if (!verdict.has_saved_ns()) return;
-  if (!TakesCauseAway(verdict.label(), fix.tried())) return fix.set_most_ns(verdict.saved_ns());
-  fix.set_predicted_ns(verdict.saved_ns());
-  if (!verdict.has_saved_low_ns()) return;
-  fix.set_predicted_low_ns(verdict.saved_low_ns());
-  fix.set_predicted_high_ns(verdict.saved_high_ns());
+  Foretell({&verdict}, fix);
 }
 
 const proto::Lever* LeverOf(const proto::Verdict& verdict, const std::string& tried) {
@@ -108,15 +101,13 @@ TryPlan PlanOfVerdict(const proto::Verdict& verdict, const TryChoice& choice) {
     if (plan.fixes.size() == choice.most) break;
     plan.fixes.push_back(FixOf(lever.try_()));
     plan.fixes.back().set_setting(lever.setting());
-    Foretell(verdict, plan.fixes.back());
+    SetForetold(verdict, plan.fixes.back());
   }
   if (plan.fixes.size() < 2) return plan;
   const std::string first = plan.fixes[0].tried(), second = plan.fixes[1].tried();
   if (!CanBeJoined(first, second)) return plan;
   plan.fixes.push_back(FixOf(first + "," + second));
-  plan.fixes.back().set_label(verdict.label());
-  // Both serve the same label: together they take away no more than all of it.
-  if (verdict.has_saved_ns()) plan.fixes.back().set_most_ns(verdict.saved_ns());
+  SetForetold(verdict, plan.fixes.back());
   return plan;
 }
 
@@ -155,7 +146,7 @@ Result<TryPlan> PlanOfList(const proto::Verdict& verdict, std::string_view list)
   for (proto::TriedFix& fix : plan.fixes) {
     const proto::Lever* const lever = LeverOf(verdict, fix.tried());
     if (lever != nullptr) fix.set_setting(lever->setting());
-    if (lever != nullptr || TakesCauseAway(verdict.label(), fix.tried())) Foretell(verdict, fix);
+    if (lever != nullptr || TakesAway(verdict.label(), fix.tried())) SetForetold(verdict, fix);
   }
   return plan;
 }
@@ -180,25 +171,6 @@ std::string PermanentOf(const std::string& tried) {
     if (!one.empty()) text += (text.empty() ? "" : "\n") + one;
   }
   return text;
-}
-
-void ForetellByAll(const std::vector<const proto::Verdict*>& verdicts, proto::TriedFix& fix) {
-  if (!fix.has_predicted_ns() && !fix.has_most_ns()) return;
-  std::vector<double> saved, low, high;
-  for (const proto::Verdict* verdict : verdicts) {
-    if (verdict->label() != fix.label() || !verdict->has_saved_ns()) continue;
-    saved.push_back(static_cast<double>(verdict->saved_ns()));
-    if (!verdict->has_saved_low_ns()) continue;
-    low.push_back(static_cast<double>(verdict->saved_low_ns()));
-    high.push_back(static_cast<double>(verdict->saved_high_ns()));
-  }
-  if (saved.empty()) return;
-  const auto mean = [](const std::vector<double>& values) { return std::llround(Mean(values)); };
-  if (!fix.has_predicted_ns()) return fix.set_most_ns(mean(saved));
-  fix.set_predicted_ns(mean(saved));
-  if (low.empty()) return;
-  fix.set_predicted_low_ns(mean(low));
-  fix.set_predicted_high_ns(mean(high));
 }
 
 Result<TryPlan> PlanTries(const proto::Report& report, const TryChoice& choice) {

@@ -30,10 +30,6 @@ struct TryPlan {
 // and b with c. Error: the list is none.
 Result<TryPlan> PlanTries(const proto::Report& report, const TryChoice& choice);
 
-// What the verdicts of several runs of the program as it is foretell of a fix, which is about the
-// label of one of them: the mean of those with that label, as what was measured is one, too.
-void ForetellByAll(const std::vector<const proto::Verdict*>& verdicts, proto::TriedFix& fix);
-
 // What may change besides time, in words; empty: nothing. `tried`: as in TRACEINJECT_TRY.
 std::string EffectOf(const std::string& tried);
 

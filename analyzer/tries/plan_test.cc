@@ -44,16 +44,6 @@ TEST(PlanTest, LeversOfTheVerdictThenTheFirstTwoTogether) {
   EXPECT_EQ(plan.value().fixes[1].most_ns(), 36'700'000) << "it takes a part of it";
 }
 
-TEST(PlanTest, RunsOfTheSameLabelForetellTogether) {
-  proto::TriedFix fix = PlanTries(ReportWith({"num_workers=6"}), {}).value().fixes[0];
-  proto::Verdict first = ReportWith({}).verdict(), second = first, other = first;
-  second.set_saved_ns(38'700'000);
-  other.set_label("launch_bound");
-  ForetellByAll({&first, &second, &other}, fix);
-  EXPECT_EQ(fix.predicted_ns(), 37'700'000);
-  EXPECT_EQ(fix.predicted_low_ns(), 34'850'000);
-}
-
 TEST(PlanTest, WhatChangesNumbersIsAskedForFirst) {
   const auto report = ReportWith({"autocast=bf16", "non_blocking=1", "matmul_precision=high"});
   const auto plan = PlanTries(report, {});

@@ -61,6 +61,12 @@ void WriteTable(const proto::Tries& tries, ReportPage& page) {
   page.Table(rows, 1, 5);
 }
 
+void WriteDiff(const proto::TriedFix& fix, ReportPage& page) {
+  if (fix.diff().empty()) return;
+  page.Sentence("as a patch:", 4);
+  page.Code(fix.diff());
+}
+
 void WriteBest(const proto::Tries& tries, ReportPage& page) {
   const proto::TriedFix* const best = BestFix(tries);
   if (best == nullptr) {
@@ -81,6 +87,7 @@ void WriteBest(const proto::Tries& tries, ReportPage& page) {
     page.Sentence("- to keep it: " + lines.substr(begin, end - begin));
     begin = end + 1;
   }
+  WriteDiff(*best, page);
 }
 
 void WriteFix(const proto::TriedFix& fix, ReportPage& page) {

@@ -28,6 +28,7 @@ proto::Tries SomeTries() {
   fix.set_losses("equal");
   fix.set_losses_text("to the last bit");
   fix.set_permanent("DataLoader(..., num_workers=4)");
+  fix.set_diff("--- a/train.py\n+++ b/train.py\n@@ -1 +1 @@\n-Data(x)\n+Data(x, num_workers=4)\n");
   proto::TriedFix& failed = *tries.add_fixes();
   failed.set_tried("compile=max-autotune");
   failed.set_outcome("out of memory");
@@ -46,9 +47,10 @@ TEST(TextTriesTest, TellsWhatSavesMostAndHowToKeepIt) {
   const std::string text = TextOf(SomeTries());
   for (const char* part :
        {"num_workers=4 saves 42.00 ms (39.80 ms to 44.20 ms) of a step of 70.00 ms: 60.0 %",
-        "to keep it: DataLoader(..., num_workers=4)", "36.70 ms (34.85 ms to 38.37 ms)",
-        "train.py:41 DataLoader(num_workers=4), was 0", "up to 36.70 ms",
-        "out of memory: it ended with exit code 1"})
+        "to keep it: DataLoader(..., num_workers=4)",
+        "    @@ -1 +1 @@\n    -Data(x)\n    +Data(x, num_workers=4)\n",
+        "36.70 ms (34.85 ms to 38.37 ms)", "train.py:41 DataLoader(num_workers=4), was 0",
+        "up to 36.70 ms", "out of memory: it ended with exit code 1"})
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
 }
 

@@ -15,16 +15,17 @@
 namespace traceinject {
 namespace {
 
-constexpr std::string_view kLosses = "losses=";
+constexpr std::string_view kLosses = "losses=", kDiff = "diff=";
 constexpr std::string_view kAfterTimes = ": ";
 
-std::vector<double> LossesOf(const Run& run) {
+// What a lever noted, in the first process where it did; empty: in none.
+std::string_view NoteOf(const Run& run, std::string_view lever) {
   for (const Rank& rank : run.ranks) {
     for (const SystemFact& fact : rank.facts) {
-      if (fact.kind != kTryFact || !fact.key.starts_with(kLosses)) continue;
+      if (fact.kind != kTryFact || !fact.key.starts_with(lever)) continue;
       const std::size_t colon = fact.value.find(kAfterTimes);
       if (colon != std::string::npos)
-        return ParseLosses(std::string_view(fact.value).substr(colon + kAfterTimes.size()));
+        return std::string_view(fact.value).substr(colon + kAfterTimes.size());
     }
   }
   return {};
@@ -58,7 +59,8 @@ Result<TriedRun> MeasureTry(const Run& run, std::size_t warm_up) {
                              Plural(static_cast<std::int64_t>(found.steps_ns.size()), "step"),
                              first, kLeastTriedSteps)};
   found.peak_bytes = PeakBytes(side.report);
-  found.losses = LossesOf(run);
+  found.losses = ParseLosses(NoteOf(run, kLosses));
+  found.diff = NoteOf(run, kDiff);
   found.report = std::move(side.report);
   return found;
 }

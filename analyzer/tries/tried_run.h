@@ -19,6 +19,7 @@ struct TriedRun {
   std::vector<double> steps_ns;  // after the warm-up, in order, without what recording adds
   std::optional<std::int64_t> peak_bytes;  // as TriedRuns.peak_bytes
   std::vector<double> losses;              // of the first process that noted some
+  std::string diff;                        // likewise, as TriedFix.diff
 
   double mean_ns() const;  // of steps_ns
 };

@@ -40,19 +40,25 @@ class Unavailable(Exception):
     """Why a lever cannot be pulled here."""
 
 
-def place():
-    """Where the program called: "train.py:41", of the nearest frame outside of installed packages; without one, outside of torch."""
+def calling_frames():
+    """(the nearest frame outside of installed packages, the nearest one outside of torch); None where there is none."""
     frame, of_package = sys._getframe(1), None
     folder = os.path.dirname(getattr(sys.modules.get(MODULE), "__file__", None) or "/?") + os.sep
     while frame is not None:
         name = frame.f_code.co_filename
         if name != OWN_CODE.co_filename and not name.startswith((folder, "<")):
-            text = "%s:%d" % (os.path.basename(name), frame.f_lineno)
+            of_package = of_package or frame
             if not any(part in name for part in PACKAGES):
-                return text
-            of_package = of_package or text
+                return frame, of_package
         frame = frame.f_back
-    return of_package or "the program"
+    return None, of_package
+
+
+def place():
+    """Where the program called: "train.py:41"."""
+    of_program, of_package = calling_frames()
+    frame = of_program or of_package
+    return "%s:%d" % (os.path.basename(frame.f_code.co_filename), frame.f_lineno) if frame else "the program"
 
 
 def note(lever, times, text):
@@ -70,29 +76,46 @@ def shown(value):
         return "an object of %s" % type(value).__name__
 
 
+call_diff = None  # a CallDiff, where one is asked for
+
+
+def note_diff(argument):
+    """Of the call that the program is in. It says what the program could be, so whatever fails here is no matter."""
+    if call_diff is None or argument is None:
+        return
+    try:
+        frame, nearest = calling_frames()
+        text = call_diff.want(frame, argument) if frame is not None and frame is nearest else ""
+    except Exception:
+        return
+    if text:
+        note("diff", 1, text)
+
+
 class Count:
     """How often a lever took effect."""
 
     def __init__(self, lever):
         self.lever, self.times = lever, 0
 
-    def tell(self, text):
-        """It took effect."""
+    def tell(self, text, argument=None):
+        """It took effect. `argument`: of the program's call, that was changed."""
         self.times += 1
         if self.times <= TOLD_EACH or self.times & (self.times - 1) == 0:
             note(self.lever, self.times, "%s %s" % (place(), text))
+            note_diff(argument)
 
     def tell_why_not(self, text):
         """It did not here; what it did elsewhere stays."""
         if not self.times:
             note(self.lever, 0, "%s: %s" % (place(), text))
 
-    def tell_change(self, what, name, value, before):
-        """An argument of a call, which may have been so already."""
+    def tell_change(self, what, name, value, before, argument=None):
+        """What may have been so already."""
         if isinstance(before, (int, float, str)) and before == value:
             self.tell_why_not("it is %s(%s=%s) already" % (what, name, shown(value)))
         else:
-            self.tell("%s(%s=%s), was %s" % (what, name, shown(value), shown(before)))
+            self.tell("%s(%s=%s), was %s" % (what, name, shown(value), shown(before)), argument)
 
 
 def wrap(owner, name, make):
@@ -264,6 +287,7 @@ def make_loader_init(torch):
         def __init__(self, *args, **kwargs):
             try:
                 bound = signature.bind(self, *args, **kwargs)
+                was_given = set(bound.arguments)
                 given = {**defaults, **bound.arguments}
                 planned, why_not = plan_loader(given, defaults, isinstance(given["dataset"], iterable))
             except Exception:
@@ -273,7 +297,8 @@ def make_loader_init(torch):
                 if failure or lever in why_not:
                     count.tell_why_not(failure or why_not[lever])
                 else:
-                    count.tell_change("DataLoader", argument, value, given[argument])
+                    count.tell_change("DataLoader", argument, value, given[argument],
+                                      Argument(torch.utils.data.DataLoader, argument, value, position_in(signature, argument), argument in was_given))
             return None
 
         return __init__
@@ -322,7 +347,7 @@ def pull_non_blocking(torch, value):
                     is_ours = False
                 if not is_ours:
                     return original(self, *args, **kwargs)
-                count.tell(text)
+                count.tell(text, Argument(original.__name__, "non_blocking", True, None, False))
                 return original(self, *args, non_blocking=True, **kwargs)
 
             return copy
@@ -387,6 +412,7 @@ def make_optimizer_init(original):
             return original(self, *args, **kwargs)
         try:
             bound = signature.bind(self, *args, **kwargs)
+            was_given = set(bound.arguments)
         except TypeError:
             return original(self, *args, **kwargs)
         bound.arguments["params"] = params = as_list(bound.arguments.get("params"))  # what its generator raises is the program's
@@ -413,7 +439,8 @@ def make_optimizer_init(original):
             if failure or name in why_not:
                 count.tell_why_not(failure or why_not[name])
             else:
-                count.tell_change(type(self).__name__, name, value, given[name])
+                count.tell_change(type(self).__name__, name, value, given[name],
+                                  Argument(type(self), name, value, position_in(signature, name), name in was_given))
         return None
 
     return __init__
@@ -450,7 +477,8 @@ def pull_set_to_none(torch, value):
             if len(args) + len(kwargs) > 1 or not set(kwargs) <= {"set_to_none"}:
                 return original(self, *args, **kwargs)
             before = args[0] if args else kwargs.get("set_to_none", usual)
-            count.tell_change(type(self).__name__ + ".zero_grad", "set_to_none", wished, before)
+            count.tell_change(type(self).__name__ + ".zero_grad", "set_to_none", wished, before,
+                              Argument("zero_grad", "set_to_none", wished, 0, bool(args or kwargs)))
             return original(self, set_to_none=wished)
 
         return zero_grad
@@ -710,13 +738,15 @@ def make_ddp_init(original):
     def __init__(self, *args, **kwargs):
         try:
             bound = signature.bind(self, *args, **kwargs)
+            was_given = set(bound.arguments)
             given = {**defaults, **bound.arguments}
             bound.arguments.update({argument: value for argument, value, _ in ddp_wishes.values() if argument in given})
         except Exception:
             return original(self, *args, **kwargs)
         original(*bound.args, **bound.kwargs)  # never twice: all ranks talk to each other in it
         for argument, value, count in ddp_wishes.values():
-            count.tell_change("DistributedDataParallel", argument, value, given[argument])
+            count.tell_change("DistributedDataParallel", argument, value, given[argument],
+                              Argument(type(self), argument, value, position_in(signature, argument), argument in was_given))
         return None
 
     return __init__
@@ -890,6 +920,13 @@ def pull_losses(torch, value):
     return "no loss was seen"
 
 
+def pull_diff(torch, value):
+    require(value, "1")
+    global call_diff
+    call_diff = CallDiff()
+    return "no call of the program was changed"
+
+
 # Each is given torch and the value. It returns why the lever takes no effect as long as nothing else is told, if that is so.
 LEVERS = {
     "num_workers": pull_loader("num_workers", "num_workers", int),
@@ -916,6 +953,7 @@ LEVERS = {
     "checkpoints": pull_checkpoints,
     "save_folder": pull_save_folder,
     "losses": pull_losses,
+    "diff": pull_diff,
 }
 
 

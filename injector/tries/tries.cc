@@ -8,6 +8,7 @@
 
 #include "injector/base/loaded_libraries.h"
 #include "injector/options/try_list.h"
+#include "injector/tries/processors.h"
 #include "injector/tries/python_levers.h"
 #include "injector/tries/tried.h"
 #include "schemas/try_levers.h"
@@ -55,6 +56,8 @@ void StartTries() {
       SetVariable(wish, std::string(lever->target));
     else if (lever->by == TryBy::kPreload)
       LookForPreloaded(wish);
+    else if (lever->by == TryBy::kProcessors)
+      BindToProcessors(wish);
     else
       of_python.push_back(wish);
   }

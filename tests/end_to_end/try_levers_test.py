@@ -1,32 +1,35 @@
 # SPDX-License-Identifier: Apache-2.0
 """injector/tries/levers.py: each lever is told with its place and changes what it is to change, and nothing that fails harms the program.
 
-On the PyTorch that is installed where that can do it without a GPU; else on a stand-in that this file writes, for what takes a GPU or a
-later version. Runs alone, without a build.
+On the PyTorch that is installed where that can do it without a GPU; else on the stand-in in levers_torch, for what takes a GPU or a later
+version. Runs alone, without a build.
 """
 
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
+import types
 import unittest
 
 # The distribution's Python, whose PyTorch is a package of it; another may come first in the path.
 PYTHON = "/usr/bin/python3" if os.path.exists("/usr/bin/python3") else sys.executable
-LEVERS = pathlib.Path(__file__).resolve().parents[2] / "injector" / "tries" / "levers.py"
+TRIES = pathlib.Path(__file__).resolve().parents[2] / "injector" / "tries"
+LEVERS = [str(TRIES / name) for name in ("call_diff.py", "levers.py")]  # joined in this order, as in the library
 # As python_levers.cc runs it. What was told comes last: all of it, in order.
 PLAYER = """
 import json, sys
 told = []
-asked, levers, program, tell_fails = json.loads(sys.argv[1]), sys.argv[2], sys.argv[3], sys.argv[4] == "1"
+asked, program, tell_fails, levers = json.loads(sys.argv[1]), sys.argv[2], sys.argv[3] == "1", sys.argv[4:]
 def tell(lever, times, text):
     if tell_fails:
         raise SystemError("tell")
     text.encode()
     told.append((lever, times, text))
-exec(compile(open(levers).read(), "<traceinject-try>", "exec"), {"__builtins__": __builtins__, "asked": asked, "tell": tell})
+exec(compile("".join(open(file).read() for file in levers), "<traceinject-try>", "exec"), {"__builtins__": __builtins__, "asked": asked, "tell": tell})
 exec(compile(open(program).read(), program, "exec"), {"__name__": "__main__", "told": told})
 print(json.dumps(told))
 """
@@ -41,177 +44,8 @@ for step in range({steps}):
     optimizer.step()
 """
 
-# As much of PyTorch 2.8 as the levers know, with tensors of shapes only. What is done to it is in `log`.
-STAND_IN = {
-    "__init__.py": """
-import itertools
-log = []
-import torch._C
-bfloat16, float16, float64, channels_last = "bfloat16", "float16", "float64", "channels_last"
-class Device:
-    def __init__(self, type):
-        self.type = type
-    def __str__(self):
-        return self.type
-class Tensor:
-    def __init__(self, shape=(1,), device="cpu", value=0.0, pinned=False):
-        self.shape, self.device, self.value, self.pinned, self.layout = shape, Device(device), value, pinned, "contiguous"
-    is_cuda = property(lambda self: self.device.type == "cuda")
-    dim = lambda self: len(self.shape)
-    is_floating_point = lambda self: True
-    is_complex = lambda self: False
-    is_pinned = lambda self: self.pinned
-    numel = lambda self: 1 if self.shape == (1,) else 2
-    detach = reshape = double = lambda self, *_: self
-    item = __float__ = lambda self: self.value
-    def to(self, device=None, dtype=None, non_blocking=False):
-        log.append(("to", str(device), non_blocking))
-        return self
-    def cuda(self, device=None, non_blocking=False):
-        log.append(("cuda", str(device), non_blocking))
-        return self
-    def contiguous(self, memory_format):
-        log.append(("input", memory_format))
-        return self
-    def backward(self):
-        torch.autograd.backward(self)
-import torch.autograd, torch.backends, torch.compiler, torch.cuda, torch.jit, torch.nn, torch.optim, torch.serialization, torch.utils
-from torch.serialization import save
-class Buffer:
-    def __init__(self):
-        self.values = [Tensor() for _ in range(4096)]
-    def __getitem__(self, index):
-        return self.values[index.start if isinstance(index, slice) else index]
-def copy_(self, other, non_blocking):
-    assert non_blocking
-    self.value = other.value
-Tensor.copy_ = copy_
-def empty(size, dtype, device, pin_memory):
-    log.append(("empty", size, dtype, device, pin_memory))
-    return Buffer()
-autocast = {"on": False, "cache": True, "dtype": None}
-def set_autocast_dtype(device, dtype):
-    autocast["dtype"] = dtype
-def set_autocast_enabled(device, on):
-    autocast["on"] = on
-def is_autocast_enabled(device):
-    return autocast["on"]
-def set_autocast_cache_enabled(on):
-    autocast["cache"] = on
-""",
-    "_C.py": """
-import types
-class Strategy(tuple):
-    def __new__(cls, *actions):
-        return super().__new__(cls, actions)
-skipped = []
-_dynamo = types.SimpleNamespace(eval_frame=types.SimpleNamespace(
-    set_code_exec_strategy=lambda code, strategy: skipped.append((code.co_name, strategy)), _FrameExecStrategy=Strategy,
-    _FrameAction=types.SimpleNamespace(SKIP="skip", DEFAULT="default")))
-""",
-    "_dynamo.py": "import torch\nunpatched_nn_module_call = torch.nn.Module.__call__\n",
-    "autograd.py": """
-import torch
-def backward(tensors):
-    torch.log.append(("backward", torch.autocast["on"]))
-""",
-    "backends.py": """
-import types
-on = {"flash": True, "mem_efficient": True, "cudnn": True, "math": True}
-cuda = types.SimpleNamespace(is_built=lambda: True)
-for part in on:
-    setattr(cuda, "enable_%s_sdp" % part, lambda to, part=part: on.__setitem__(part, to))
-    setattr(cuda, part + "_sdp_enabled", lambda part=part: on[part])
-""",
-    "compiler.py": "_is_compiling_flag = False\ndef is_compiling():\n    return _is_compiling_flag\n",
-    "cuda.py": """
-finished, capturing = [False], [False]
-class Event:
-    def record(self, stream):
-        self.stream = stream
-    def query(self):
-        return finished[0]
-def current_stream(device):
-    return "stream of %s" % device
-def is_current_stream_capturing():
-    return capturing[0]
-def empty_cache():
-    raise RuntimeError("was called")
-""",
-    "jit.py": "class ScriptModule:\n    pass\ndef is_tracing():\n    return False\n",
-    "nn.py": """
-import torch, types
-class Parameter(torch.Tensor):
-    pass
-class Module:
-    training, _compiled_call_impl = True, None
-    def __init__(self, *parts):
-        self.parts, self.hooks = parts, []
-    def parameters(self):
-        for part in self.parts:
-            yield from part.parameters() if isinstance(part, Module) else [part]
-    def modules(self):
-        yield self
-        for part in self.parts:
-            if isinstance(part, Module):
-                yield from part.modules()
-    def forward(self, *args, **kwargs):
-        for part in self.parts:
-            if isinstance(part, Module):
-                part(*args, **kwargs)
-    def _wrapped_call_impl(self, *args, **kwargs):
-        for hook in self.hooks:
-            args, kwargs = hook(self, args, kwargs)
-        return self.forward(*args, **kwargs)
-    __call__ = _wrapped_call_impl
-    def compile(self, mode):
-        assert Module.__call__ is Module._wrapped_call_impl
-        self._compiled_call_impl = mode
-        torch.log.append(("compile", type(self).__name__, mode))
-    def to(self, memory_format):
-        torch.log.append(("module", type(self).__name__, memory_format))
-    def register_forward_pre_hook(self, hook, *, with_kwargs=False):
-        assert with_kwargs
-        self.hooks.append(hook)
-class DistributedDataParallel(Module):
-    def __init__(self, module, device_ids=None, bucket_cap_mb=None, gradient_as_bucket_view=False):
-        super().__init__(module)
-        self.given = (device_ids, bucket_cap_mb, gradient_as_bucket_view)
-parallel = types.SimpleNamespace(DistributedDataParallel=DistributedDataParallel)
-""",
-    "optim.py": """
-class Optimizer:
-    def __init__(self, params, defaults):
-        self.param_groups = []
-        for group in params:
-            group = group if isinstance(group, dict) else {"params": [group]}
-            for name, value in defaults.items():
-                group.setdefault(name, value)
-            self.param_groups.append(group)
-class Adam(Optimizer):
-    def __init__(self, params, lr=1, *, foreach=None, fused=None):
-        super().__init__(params, {"lr": lr, "foreach": foreach, "fused": fused})
-class AdamW(Adam):
-    def __init__(self, params, lr=1, *, foreach=None, fused=None):
-        super().__init__(params, lr, foreach=foreach, fused=fused)
-class Fussy(Optimizer):
-    def __init__(self, params, lr=1, *, fused=None):
-        super().__init__(params, {"lr": lr, "fused": fused})
-        self.left = fused
-        if fused:
-            raise RuntimeError("not on this GPU")
-class Adagrad(Optimizer):
-    def __init__(self, params, *, foreach=None, fused=None):
-        super().__init__(params, {"foreach": foreach, "fused": fused})
-""",
-    "serialization.py": "def save(obj, f):\n    raise RuntimeError('was called')\n",
-    "utils/__init__.py": "import torch.utils.data\n",
-    "utils/data.py": """
-class DataLoader:
-    def __init__(self, dataset, num_workers=0, pin_memory=False):
-        self.pin_memory = pin_memory
-""",
-}
+# As much of PyTorch 2.8 as the levers know, with tensors of shapes only. What is done to it is in torch.log.
+STAND_IN = pathlib.Path(__file__).resolve().parent / "levers_torch"
 
 
 class Played:
@@ -226,17 +60,18 @@ class Played:
 class Base(unittest.TestCase):
     with_stand_in = False
 
-    def play(self, program, tell_fails=False, **asked):
+    def play(self, program, tell_fails=False, lacks=None, **asked):
+        """lacks: (file of the stand-in, argument), for a version that does not know it."""
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         here = pathlib.Path(folder.name)
         (here / "train.py").write_text(program)
         if self.with_stand_in:
-            for name, text in STAND_IN.items():
-                path = here / "packages" / "torch" / name
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_text(text)
-        ended = subprocess.run([PYTHON, "-c", PLAYER, json.dumps(asked), str(LEVERS), "train.py", str(int(tell_fails))], cwd=here,
+            shutil.copytree(STAND_IN, here / "packages", ignore=shutil.ignore_patterns("__pycache__"))
+        if lacks:
+            file = here / "packages" / "torch" / lacks[0]
+            file.write_text(file.read_text().replace(lacks[1], "unknown_" + lacks[1]))
+        ended = subprocess.run([PYTHON, "-c", PLAYER, json.dumps(asked), "train.py", str(int(tell_fails)), *LEVERS], cwd=here,
                                capture_output=True, text=True,
                                env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": str(here / "packages")})
         self.assertEqual(ended.returncode, 0, ended.stderr)
@@ -494,6 +329,62 @@ class OnTorch(Base):
         self.assertEqual((played.printed, played.told["losses"]), (["element 0"], (0, "no loss was seen")))
 
 
+class Patched(Base):
+    """The program's own lines, as the diff would have them."""
+
+    with_stand_in = True
+
+    def patched(self, program, **asked):
+        played = self.play(program, diff="1", **asked)
+        times, diff = played.told["diff"]
+        if not times:
+            return diff
+        (played.folder / "diff").write_text(diff)
+        done = subprocess.run(["patch", "-p1", "-i", "diff"], cwd=played.folder, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr + diff)
+        return (played.folder / "train.py").read_text()
+
+    def test_arguments_of_all_kinds(self):
+        head = "import torch\nfrom torch.utils.data import DataLoader as Data\nn, data = 1, [1]\n"
+        for before, after in (
+                ("Data(data)", "Data(data, num_workers=2)"), ("Data(data, num_workers=n)", "Data(data, num_workers=2)"),
+                ("Data(data, n)", "Data(data, 2)"), ("Data((data))", "Data((data), num_workers=2)"),
+                ("x = [Data(data,\n  pin_memory=False,\n), 1]", "x = [Data(data,\n  pin_memory=False, num_workers=2,\n), 1]"),
+                ("Data(\n    (data\n    ), # or (\n)", "Data(\n    (data\n    ), num_workers=2, # or (\n)"),
+                ("Data(data, **{'pin_memory': False})", "Data(data, **{'pin_memory': False}, num_workers=2)"),
+                ("a, b = Data(data), Data(data, 0)", "a, b = Data(data, num_workers=2), Data(data, 2)"),
+                ("torch.utils.data.DataLoader(dataset=data)  # ä (", "torch.utils.data.DataLoader(dataset=data, num_workers=2)  # ä ("),
+                ("ä = 'ä'; Data([ä])", "ä = 'ä'; Data([ä], num_workers=2)"),
+                ("def load():\n    return Data(data)\nload()\nload()", "def load():\n    return Data(data, num_workers=2)\nload()\nload()")):
+            self.assertEqual(self.patched(head + before + "\n", num_workers="2"), head + after + "\n")
+            self.assertEqual(self.patched(head + before, num_workers="2"), head + after)
+
+    def test_several_levers_and_calls_are_one_diff(self):
+        self.assertEqual(self.patched("import torch\nweight = torch.nn.Parameter((1,), 'cuda')\nloader = torch.utils.data.DataLoader([1])\n\n\n\n\n\n\n"
+                                      "optimizer = torch.optim.Adam([weight])\noptimizer.zero_grad(False)\ntorch.Tensor(pinned=True).to('cuda')\n",
+                                      num_workers="2", pin_memory="1", fused_optimizer="1", set_to_none="1", non_blocking="1"),
+                         "import torch\nweight = torch.nn.Parameter((1,), 'cuda')\nloader = torch.utils.data.DataLoader([1], num_workers=2, pin_memory=True)\n\n\n\n\n\n\n"
+                         "optimizer = torch.optim.Adam([weight], fused=True)\noptimizer.zero_grad(True)\ntorch.Tensor(pinned=True).to('cuda', non_blocking=True)\n")
+
+    def test_what_cannot_be_said_so_is_left_out(self):
+        for line in ("Data(data, **{'num_workers': 1})", "Data(*[data])", "Data(*[data], **{})", "exec('Data(data)')", "make = lambda: list(map(Data, [data]))\nmake()"):
+            self.assertEqual(self.patched(f"import torch\nfrom torch.utils.data import DataLoader as Data\ndata = [1]\n{line}\n", num_workers="2"),
+                             "no call of the program was changed", line)
+
+    def test_where_a_version_tells_lines_only(self):
+        code = {}
+        exec((TRIES / "call_diff.py").read_text(), code)
+        path = pathlib.Path(tempfile.mkdtemp()) / "train.py"
+        self.addCleanup(shutil.rmtree, path.parent)
+        path.write_text("a = f(1)\nb = f(g(1))\n")
+        diff = code["CallDiff"]()
+        for line, changed in ((1, "+a = f(1, n=2)"), (2, "")):
+            frame = types.SimpleNamespace(f_code=types.SimpleNamespace(co_filename=str(path)), f_lineno=line, f_locals={}, f_globals={"f": int})
+            text = diff.want(frame, code["Argument"](int, "n", 2, None, False))
+            self.assertIn(changed, text)
+            self.assertNotIn("+b", text, "two calls are on its line")
+
+
 class OnStandIn(Base):
     with_stand_in = True
     MODULES = """
@@ -630,16 +521,16 @@ def step():
                              (1, "train.py:1 scaled_dot_product_attention() takes %s, took flash, efficient, cudnn, math" % taken))
 
     def test_data_parallel_modules(self):
-        played = self.play("import torch\nprint(torch.nn.DistributedDataParallel(torch.nn.Module(), [0], 5).given)", ddp_bucket_mb="50",
-                           ddp_bucket_view="1",
-                           ddp_static_graph="1")
+        played = self.play("import torch\nprint(torch.nn.DistributedDataParallel(torch.nn.Module(), [0], 5).given[:3])",
+                           lacks=("nn.py", "static_graph"), ddp_bucket_mb="50", ddp_bucket_view="1", ddp_static_graph="1")
         self.assertEqual(played.printed, [str(([0], 50.0, True))])
         self.assertEqual(played.told, {"ddp_bucket_mb": (1, "train.py:2 DistributedDataParallel(bucket_cap_mb=50.0), was 5"),
                                        "ddp_bucket_view": (1, "train.py:2 DistributedDataParallel(gradient_as_bucket_view=True), was False"),
                                        "ddp_static_graph": (0, "this version of torch has no DistributedDataParallel(static_graph)")})
 
     def test_pinned_memory(self):
-        played = self.play("import torch\nprint(torch.utils.data.DataLoader([1]).pin_memory)", pin_memory="1", prefetch_factor="2")
+        played = self.play("import torch\nprint(torch.utils.data.DataLoader([1]).pin_memory)",
+                           lacks=("utils/data.py", "prefetch_factor"), pin_memory="1", prefetch_factor="2")
         self.assertEqual(played.printed, ["True"])
         self.assertEqual(played.told, {"pin_memory": (1, "train.py:2 DataLoader(pin_memory=True), was False"),
                                        "prefetch_factor": (0, "train.py:2: this version of torch has no DataLoader(prefetch_factor)")})

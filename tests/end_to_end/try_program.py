@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Trains on the stand-in for PyTorch and the fake GPU, with costs that levers of TRACEINJECT_TRY take away: what try_test.py tries.
+"""Trains on a stand-in for PyTorch and on the fake GPU, with costs that levers of TRACEINJECT_TRY take away: what try_test.py tries.
 
-try_program.py [--steps N] [--seed N] [--base MS] [COST=MS ...] [--misbehave lever:how ...]
+try_program.py [--steps N] [--seed N] [--base MS] [LEVER=MS ...] [--misbehave lever:how ...]
 
-A step takes --base milliseconds, 5 % more or less, and 1 % from run to run, and each COST on top as long as its lever is not pulled.
+A step takes --base milliseconds, 5 % more or less, and 1 % from run to run, and the milliseconds of each LEVER on top as long as it is
+not pulled (try_costs.py). Which costs are there is printed whenever that changes.
 --misbehave: with that lever the program hangs, or fails (as with a message about memory: memory).
 """
 
 import argparse
 import ctypes
-import gc
 import os
 import random
 import subprocess
@@ -17,15 +17,7 @@ import sys
 import time
 
 import torch
-
-# Whether a cost is there.
-COSTS = {
-    "omp_threads": lambda loader: os.environ.get("OMP_NUM_THREADS") != "2",
-    "variable": lambda loader: "NCCL_P2P_DISABLE" in os.environ,
-    "num_workers": lambda loader: loader.num_workers == 0,
-    "gc_threshold": lambda loader: gc.get_threshold()[0] != 0,
-    "checkpoint": lambda loader: False,  # torch.save() takes it
-}
+import try_costs
 
 
 def spend(ms):
@@ -57,20 +49,20 @@ def main():
     if options.child:
         subprocess.Popen(["sh", "-c", "trap '' TERM; while :; do sleep 0.1; done"], start_new_session=True)
     misbehave(options.misbehave)
-    costs = {name: float(ms) for name, ms in (cost.split("=") for cost in options.cost)}
+    costs = {lever: float(ms) for lever, ms in (cost.split("=") for cost in options.cost)}
     of_run = random.Random(f"{options.seed} {os.getpid()}").gauss(1, 0.01)
     of_step = random.Random(f"{options.seed} {os.getpid()} steps")
     runtime, memory = ctypes.CDLL("libcudart.so.13"), ctypes.c_void_p()
     runtime.cudaMalloc(ctypes.byref(memory), ctypes.c_size_t(4096))
-    loader, optimizer = torch.utils.data.DataLoader(range(4)), torch.optim.SGD()
-    there = {name: COSTS[name](loader) for name in costs}
-    for step in range(options.steps):
-        spend(options.base * of_run * of_step.gauss(1, 0.05) + sum(ms for name, ms in costs.items() if there[name]))
-        if "checkpoint" in costs:
-            torch.save(torch.serialization.Slow(costs["checkpoint"] / 1e3), "model.pt")
+    trained, there = try_costs.Trained(torch), None
+    for _ in range(options.steps):
+        there_before, there = there, [lever for lever in costs if try_costs.COSTS[lever][1](trained)]
+        if there != there_before:
+            print("costs:", *there, flush=True)
+        spend(options.base * of_run * of_step.gauss(1, 0.05) + sum(map(costs.get, there)))
         for _ in range(4):
             runtime.cudaMemsetAsync(memory, 0, ctypes.c_size_t(4096), None)
-        optimizer.step()
+        trained.step()
 
 
 main()

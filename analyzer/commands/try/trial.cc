@@ -55,7 +55,7 @@ std::vector<std::string> EnvironmentOf(const TrialSettings& settings, const std:
                                        const std::string& name) {
   std::map<std::string, std::string> values = settings.recorder;
   values["TRACEINJECT_OUTPUT"] = settings.scratch + "/" + name + ".db";
-  values["TRACEINJECT_TRY"] = fmt::format("{}{}losses=1,save_folder={}/{}.saved", tried,
+  values["TRACEINJECT_TRY"] = fmt::format("{}{}losses=1,diff=1,save_folder={}/{}.saved", tried,
                                           tried.empty() ? "" : ",", settings.scratch, name);
   return RecordedEnvironment(EnvironmentEntries(), values, settings.library + PreloadedBy(tried));
 }

@@ -61,6 +61,16 @@ void HtmlPage::Sentence(std::string_view text, std::size_t indent) {
                                     : "sentence"}});
 }
 
+void HtmlPage::Code(std::string_view lines) {
+  const auto block = out_.Open("pre", {{"class", "scroll"}, {"tabindex", "0"}});
+  while (!lines.empty()) {
+    const std::string_view line = lines.substr(0, lines.find('\n'));
+    out_.Text(line);
+    out_.Verbatim("\n");
+    lines.remove_prefix(std::min(lines.size(), line.size() + 1));
+  }
+}
+
 void HtmlPage::Table(const std::vector<std::vector<std::string>>& rows, std::size_t first_right,
                      std::size_t last_right) {
   if (rows.size() < 2) return;

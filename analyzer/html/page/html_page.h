@@ -26,6 +26,7 @@ class HtmlPage : public ReportPage {
   void Heading(std::string_view title) override;
   void Line(std::string_view line) override { Sentence(line); }
   void Sentence(std::string_view text, std::size_t indent = 2) override;
+  void Code(std::string_view lines) override;
   void Table(const std::vector<std::vector<std::string>>& rows, std::size_t first_right,
              std::size_t last_right) override;
   // Grades and warnings are told in words, too.

@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "analyzer/common/digit.h"
+#include "analyzer/common/printable.h"
 #include "analyzer/common/text.h"
 
 namespace traceinject {
@@ -82,6 +83,13 @@ std::string RowText(const std::vector<std::string>& header, const std::vector<st
   return text;
 }
 
+// Tabs are a part of what a line says.
+std::string PrintableCode(std::string_view line) {
+  const std::size_t tab = line.find('\t');
+  if (tab == std::string_view::npos) return Printable(line);
+  return Printable(line.substr(0, tab)) + "\t" + PrintableCode(line.substr(tab + 1));
+}
+
 }  // namespace
 
 void TextPage::Heading(std::string_view title) {
@@ -109,6 +117,14 @@ void TextPage::Sentence(std::string_view text, std::size_t indent) {
     line += word;
   }
   Line(line);
+}
+
+void TextPage::Code(std::string_view lines) {
+  while (!lines.empty()) {
+    const std::string_view line = lines.substr(0, lines.find('\n'));
+    Line("    " + PrintableCode(line));
+    lines.remove_prefix(std::min(lines.size(), line.size() + 1));
+  }
 }
 
 void TextPage::Table(const std::vector<std::vector<std::string>>& rows, std::size_t first_right,

@@ -25,6 +25,8 @@ class ReportPage {
   virtual void Line(std::string_view line) = 0;
   // Further in belongs to the sentence above; one that begins with "- " is an item of a list.
   virtual void Sentence(std::string_view text, std::size_t indent = 2) = 0;
+  // Lines of a program or a diff, each with its end, none of them broken.
+  virtual void Code(std::string_view lines) = 0;
   // The first row is the header; columns from `first_right` to `last_right` are aligned right.
   virtual void Table(const std::vector<std::vector<std::string>>& rows, std::size_t first_right,
                      std::size_t last_right) = 0;
@@ -48,6 +50,8 @@ class TextPage : public ReportPage {
   // Broken at spaces, but not between a number and its unit; following lines are indented by two
   // more than the first. Words longer than the line stay whole.
   void Sentence(std::string_view text, std::size_t indent = 2) override;
+  // All indented alike, which patch takes.
+  void Code(std::string_view lines) override;
   // Texts are shortened where it is too wide; if that is not enough, each row is a sentence.
   void Table(const std::vector<std::vector<std::string>>& rows, std::size_t first_right,
              std::size_t last_right) override;

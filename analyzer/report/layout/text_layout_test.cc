@@ -26,6 +26,13 @@ TEST(TextLayoutTest, SentencesAreBrokenAtSpacesWithinTheWidth) {
   EXPECT_GT(count, 3);
 }
 
+TEST(TextLayoutTest, LinesOfCodeStayWholeAndSteerNoTerminal) {
+  TextPage page(false, 60);
+  const std::string wide(100, 'x');
+  page.Code("+\tif " + wide + "\n-\x1b[2J\n");
+  EXPECT_EQ(page.text(), "    +\tif " + wide + "\n    - [2J\n");
+}
+
 TEST(TextLayoutTest, SentencesFitANarrowTerminal) {
   TextPage page(false, 60);
   std::string text = "word";
