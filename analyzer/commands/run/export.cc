@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "analyzer/commands/run/export_path.h"
@@ -19,6 +20,7 @@
 #include "analyzer/common/units.h"
 #include "analyzer/export/chrome_trace.h"
 #include "analyzer/export/code_stacks.h"
+#include "analyzer/export/columns/event_columns.h"
 #include "analyzer/export/output_file.h"
 #include "analyzer/export/perfetto_trace.h"
 #include "analyzer/import/open/run_paths.h"
@@ -47,7 +49,7 @@ constexpr char kExportExamples[] =
 
 struct ExportOptions {
   RunOptions run;
-  std::string format, table;
+  std::string format, table, columns;
   bool list_metrics = false;
 };
 
@@ -107,6 +109,49 @@ int ExportChrome(const Run& run, const ExportOptions& options) {
   return kReported;
 }
 
+// Leaves those named, between commas, in this order. Returns what is wrong; empty: nothing.
+std::string ChooseColumns(const std::string& list, ColumnTable& table) {
+  std::vector<Column> chosen;
+  for (std::size_t at = 0; at <= list.size();) {
+    const std::size_t end = std::min(list.find(',', at), list.size());
+    const std::string name = list.substr(at, end - at);
+    at = end + 1;
+    const auto found = std::find_if(table.columns.begin(), table.columns.end(),
+                                    [&](const Column& column) { return column.name == name; });
+    if (found == table.columns.end()) {
+      std::string there;
+      for (const Column& column : table.columns) there += (there.empty() ? "" : ", ") + column.name;
+      return fmt::format("--columns: {} has no column {}; it has {}", table.name, name, there);
+    }
+    chosen.push_back(*found);
+  }
+  table.columns = std::move(chosen);
+  return "";
+}
+
+int ExportColumns(const Run& run, const ExportOptions& options) {
+  std::optional<ColumnTable> table = EventColumns(run, options.table);
+  if (!table) {
+    fmt::print(stderr, "{}: no table {} of events; there are {}\n", kExportProgram, options.table,
+               EventTableNames());
+    return kBadUsage;
+  }
+  if (!options.columns.empty()) {
+    const std::string wrong = ChooseColumns(options.columns, *table);
+    if (!wrong.empty()) {
+      fmt::print(stderr, "{}: {}\n", kExportProgram, wrong);
+      return kBadUsage;
+    }
+  }
+  auto file = OutputFile::Create(options.run.output);
+  if (!file.ok()) return Say(file.error());
+  WriteColumns(*table, file.value());
+  const Status closed = file.value().Close();
+  if (!closed.ok()) return Say(closed.error());
+  SayWritten(options.run.output, {.events = table->rows}, "row", file.value().bytes());
+  return kReported;
+}
+
 int ExportMetrics(const Run& run, MetricsDialect dialect, const ExportOptions& options) {
   const std::string text =
       WriteOpenMetrics(BuildReportWithVerdict(run, options.run.report), dialect);
@@ -143,6 +188,9 @@ int ExportCsv(const ExportOptions& options) {
   return kReported;
 }
 
+// These write one table.
+constexpr std::string_view kCsv = "csv", kColumns = "columns";
+
 struct Format {
   std::string_view name, what;
   std::vector<std::string_view> suffixes;
@@ -159,7 +207,10 @@ const std::vector<Format>& Formats() {
       {"chrome",
        "Chrome JSON in torch.profiler's format, one file per rank",
        {".json", ".json.gz"}},
-      {"csv", "one table, see --table", {".csv"}},
+      {kCsv, "one table, see --table", {".csv"}},
+      {kColumns,
+       "the events of one kind, see --table, in the binary form that docs/formats.md describes",
+       {".columns"}},
       {"openmetrics", "the report's figures as OpenMetrics", {".om"}},
       {"prometheus",
        "the same in Prometheus's older text format, as node_exporter expects",
@@ -179,8 +230,10 @@ std::string FormatOf(const std::string& path) {
 }
 
 void Describe(CLI::App& app, ExportOptions& options) {
-  app.footer(fmt::format("Tables for --table: {}; or any table or view of the recording.\n\n{}",
-                         CsvTableNames(), kExportExamples));
+  app.footer(
+      fmt::format("Tables for --table: {}; or any table or view of the recording. With --to "
+                  "columns: {}.\n\n{}",
+                  CsvTableNames(), EventTableNames(), kExportExamples));
   CLI::Option* const list =
       app.add_flag("--list-metrics", options.list_metrics, "list the metrics and exit");
   app.add_option("run", options.run.paths,
@@ -195,9 +248,24 @@ void Describe(CLI::App& app, ExportOptions& options) {
   app.add_option("--to", options.format, help)->check(CLI::IsMember(names));
   AddMfuOptions(app, options.run.report.mfu);
   AddAllFlag(app, options.run.report);
-  app.add_option("--table", options.table, "for csv: which table");
+  app.add_option("--table", options.table, "for csv and columns: which table");
+  app.add_option("--columns", options.columns,
+                 "for columns: only these, in this order, separated by commas")
+      ->type_name("COLUMN,...");
   AddOutput(app, options.run.output);
   app.add_flag("--no-progress", options.run.no_progress, "don't draw a progress bar");
+}
+
+// What is wrong with --table; empty: nothing.
+std::string WrongTable(const ExportOptions& options) {
+  const bool takes_one = options.format == kCsv || options.format == kColumns;
+  if (!options.columns.empty() && options.format != kColumns) return "--columns requires columns";
+  if (takes_one == !options.table.empty()) return "";
+  if (!takes_one) return "--table requires csv or columns";
+  if (options.format == kColumns)
+    return fmt::format("columns needs --table: {}", EventTableNames());
+  return fmt::format("csv needs --table: {}, or any table or view of the recording",
+                     CsvTableNames());
 }
 
 // Empty: go on.
@@ -209,11 +277,8 @@ std::optional<int> CheckUsage(ExportOptions& options) {
   } else if (options.format.empty()) {
     wrong = fmt::format("cannot tell the format from {}: name one with --to",
                         options.run.output == "-" ? "stdout" : options.run.output);
-  } else if ((options.format == "csv") == options.table.empty()) {
-    wrong = options.format == "csv"
-                ? fmt::format("csv needs --table: {}, or any table or view of the recording",
-                              CsvTableNames())
-                : "--table requires csv";
+  } else {
+    wrong = WrongTable(options);
   }
   if (wrong.empty()) return std::nullopt;
   fmt::print(stderr, "{}: {}\n", kExportProgram, wrong);
@@ -232,7 +297,7 @@ int RunExport(const std::vector<std::string>& arguments) {
     return kReported;
   }
   if (const auto exit_code = CheckUsage(options)) return *exit_code;
-  if (options.format == "csv") return ExportCsv(options);
+  if (options.format == kCsv) return ExportCsv(options);
   const auto run = LoadOrExplain(options.run);
   if (const int* exit_code = std::get_if<int>(&run)) return *exit_code;
   const Run& loaded = std::get<Run>(run);
@@ -240,6 +305,7 @@ int RunExport(const std::vector<std::string>& arguments) {
   if (options.format == "perfetto") return ExportPerfetto(loaded, options);
   if (options.format == "speedscope" || options.format == "collapsed")
     return ExportStacks(loaded, options);
+  if (options.format == kColumns) return ExportColumns(loaded, options);
   if (options.format == "chrome") return ExportChrome(loaded, options);
   return ExportMetrics(
       loaded,

@@ -86,6 +86,19 @@ TEST_F(ExportTest, TablesOfTheRecordingToo) {
   EXPECT_FALSE(fs::exists(folder_ / "u.csv"));
 }
 
+TEST_F(ExportTest, EventsAsColumns) {
+  EXPECT_EQ(Export("t.columns", {"--table", "kernels"}), kReported);
+  EXPECT_TRUE(Text("t.columns").starts_with("TRJCOLS1"));
+  EXPECT_NE(Text("t.columns").find("\"rows\": 2"), std::string::npos);
+  EXPECT_NE(Text("t.columns").find("grid_x"), std::string::npos);
+  EXPECT_EQ(Export("t.columns", {"--table", "kernels", "--columns", "name,dur_ns"}), kReported);
+  EXPECT_EQ(Text("t.columns").find("grid_x"), std::string::npos);
+  EXPECT_EQ(Export("t.columns", {"--table", "kernels", "--columns", "name,nothing"}), kBadUsage);
+  EXPECT_EQ(Export("t.columns", {"--table", "kernel"}), kBadUsage) << "no table of events";
+  EXPECT_EQ(Export("t.columns"), kBadUsage) << "which table?";
+  EXPECT_EQ(Export("t.csv", {"--table", "kernels", "--columns", "name"}), kBadUsage);
+}
+
 TEST_F(ExportTest, WrongUsageIsToldApart) {
   EXPECT_EQ(Export("t.unknown"), kBadUsage);
   EXPECT_EQ(Export("t.csv"), kBadUsage) << "which table?";

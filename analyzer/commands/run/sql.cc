@@ -6,14 +6,19 @@
 #include <filesystem>
 #include <iostream>
 #include <iterator>
+#include <optional>
+#include <utility>
 
 #include "analyzer/commands/run/run_commands.h"
+#include "analyzer/commands/run/sql_columns.h"
 #include "analyzer/commands/shared/arguments.h"
 #include "analyzer/commands/shared/exit_code.h"
 #include "analyzer/commands/shared/missing_run.h"
 #include "analyzer/commands/shared/output.h"
 #include "analyzer/commands/shared/sql_rows.h"
 #include "analyzer/convert/open_as_recordings.h"
+#include "analyzer/export/columns/column_stream.h"
+#include "analyzer/export/output_file.h"
 #include "analyzer/import/open/run_paths.h"
 
 namespace traceinject {
@@ -47,19 +52,20 @@ SqlCell RankCell(const Database& database) {
   return {SqlCell::Kind::kText, std::filesystem::path(database.path()).filename().string()};
 }
 
-// What the query gives in one of several recordings, with its rank in front of each row.
-Status AddRows(const Database& database, std::string_view sql, const std::string& first_file,
-               SqlRows& all) {
+// What the query gives in one recording; of several with its rank in front of each row.
+Status AddRows(const Database& database, std::string_view sql, bool alone, SqlRows& all) {
   auto rows = Query(database, sql);
   if (!rows.ok()) return Error{rows.error()};
+  if (alone) {
+    all = std::move(rows).value();
+    return Done{};
+  }
   if (all.columns.empty()) {
     all.columns = rows.value().columns;
     all.columns.insert(all.columns.begin(), "rank");
   }
-  if (rows.value().columns.size() + 1 != all.columns.size()) {
-    return Error{fmt::format("{}: the query returns different columns here than for {}",
-                             database.path(), first_file)};
-  }
+  if (rows.value().columns.size() + 1 != all.columns.size())
+    return Error{fmt::format("{}: {}", database.path(), kOtherColumns)};
   const SqlCell rank = RankCell(database);
   for (auto& row : rows.value().rows) {
     row.insert(row.begin(), rank);
@@ -68,25 +74,45 @@ Status AddRows(const Database& database, std::string_view sql, const std::string
   return Done{};
 }
 
-Result<SqlRows> QueryFiles(const std::vector<std::string>& files, std::string_view sql) {
-  SqlRows all;
+// Calls add(database, alone) for each recording in the files.
+template <typename Add>
+Status ForEachRecording(const std::vector<std::string>& files, Add add) {
   for (const std::string& file : files) {
     const auto databases = OpenAsRecordings(file);
     if (!databases.ok()) return Error{databases.error()};
     const bool alone = files.size() == 1 && databases.value().size() == 1;
-    if (alone) return Query(databases.value().front(), sql);
     for (const Database& database : databases.value()) {
-      const Status added = AddRows(database, sql, files.front(), all);
-      if (!added.ok()) return Error{added.error()};
+      const Status added = add(database, alone);
+      if (!added.ok()) return added;
     }
   }
-  return all;
+  return Done{};
 }
 
 std::string FormatRows(const SqlRows& rows, const std::string& format) {
   if (format == "csv") return FormatRowsAsCsv(rows);
   if (format == "json") return FormatRowsAsJson(rows);
   return FormatRowsAsTable(rows);
+}
+
+int WriteAsColumns(const std::vector<std::string>& files, const std::string& sql,
+                   const std::string& output) {
+  SqlColumns columns;
+  Status done = ForEachRecording(files, [&](const Database& database, bool alone) {
+    return columns.Add(database, sql, alone ? std::nullopt : std::optional(RankCell(database)));
+  });
+  if (done.ok()) {
+    auto file = OutputFile::Create(output);
+    if (!file.ok()) {
+      done = Error{file.error()};
+    } else {
+      WriteColumns(columns.Take("sql"), file.value());
+      done = file.value().Close();
+    }
+  }
+  if (done.ok()) return kReported;
+  fmt::print(stderr, "{}\n", done.error());
+  return kUnreadable;
 }
 
 }  // namespace
@@ -98,8 +124,9 @@ int RunSql(const std::vector<std::string>& arguments) {
   app.add_option("run query", options.words,
                  "the recordings, then the query (- to read it from stdin)")
       ->required();
-  app.add_option("--format", options.format, "table, csv or json")
-      ->check(CLI::IsMember({"table", "csv", "json"}))
+  app.add_option("--format", options.format,
+                 "table, csv, json, or columns, the binary form that docs/formats.md describes")
+      ->check(CLI::IsMember({"table", "csv", "json", "columns"}))
       ->capture_default_str();
   AddOutput(app, options.output);
   if (const auto exit_code = ParseArguments(app, arguments)) return *exit_code;
@@ -120,12 +147,16 @@ int RunSql(const std::vector<std::string>& arguments) {
     return kUnreadable;
   }
   for (const std::string& note : paths.value().notes) fmt::print(stderr, "note: {}\n", note);
-  const auto rows = QueryFiles(paths.value().files, sql);
-  if (!rows.ok()) {
-    fmt::print(stderr, "{}\n", rows.error());
+  if (options.format == "columns") return WriteAsColumns(paths.value().files, sql, options.output);
+  SqlRows rows;
+  const Status read = ForEachRecording(
+      paths.value().files,
+      [&](const Database& database, bool alone) { return AddRows(database, sql, alone, rows); });
+  if (!read.ok()) {
+    fmt::print(stderr, "{}\n", read.error());
     return kUnreadable;
   }
-  return WriteOrExplain(kSqlProgram, options.output, FormatRows(rows.value(), options.format));
+  return WriteOrExplain(kSqlProgram, options.output, FormatRows(rows, options.format));
 }
 
 }  // namespace traceinject

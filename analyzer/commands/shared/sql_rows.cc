@@ -12,29 +12,6 @@
 namespace traceinject {
 namespace {
 
-SqlCell CellOf(const Statement& row, int column) {
-  switch (row.type(column)) {
-    case SQLITE_NULL:
-      return {};
-    case SQLITE_INTEGER:
-      return {SqlCell::Kind::kNumber, std::string(row.text(column))};
-    case SQLITE_FLOAT: {
-      // JSON knows no infinity, and SQLite has no NaN.
-      std::string text(row.text(column));
-      const bool finite = text.find("nf") == std::string::npos;
-      return {finite ? SqlCell::Kind::kNumber : SqlCell::Kind::kText, std::move(text)};
-    }
-    case SQLITE_BLOB: {
-      std::string digits;
-      for (const char byte : row.text(column))
-        digits += fmt::format("{:02x}", static_cast<unsigned char>(byte));
-      return {SqlCell::Kind::kBlob, std::move(digits)};
-    }
-    default:
-      return {SqlCell::Kind::kText, std::string(row.text(column))};
-  }
-}
-
 // Whether nothing but space, semicolons and line comments is left.
 bool IsBlank(std::string_view text) {
   for (;;) {
@@ -65,6 +42,29 @@ std::string JsonValue(const SqlCell& cell) {
 
 }  // namespace
 
+SqlCell CellOf(const Statement& row, int column) {
+  switch (row.type(column)) {
+    case SQLITE_NULL:
+      return {};
+    case SQLITE_INTEGER:
+      return {SqlCell::Kind::kNumber, std::string(row.text(column))};
+    case SQLITE_FLOAT: {
+      // JSON knows no infinity, and SQLite has no NaN.
+      std::string text(row.text(column));
+      const bool finite = text.find("nf") == std::string::npos;
+      return {finite ? SqlCell::Kind::kNumber : SqlCell::Kind::kText, std::move(text)};
+    }
+    case SQLITE_BLOB: {
+      std::string digits;
+      for (const char byte : row.text(column))
+        digits += fmt::format("{:02x}", static_cast<unsigned char>(byte));
+      return {SqlCell::Kind::kBlob, std::move(digits)};
+    }
+    default:
+      return {SqlCell::Kind::kText, std::string(row.text(column))};
+  }
+}
+
 Result<SqlRows> Query(const Database& database, std::string_view sql) {
   SqlRows result;
   const Status read = QueryEach(
@@ -74,18 +74,24 @@ Result<SqlRows> Query(const Database& database, std::string_view sql) {
   return result;
 }
 
-Status QueryEach(const Database& database, std::string_view sql,
-                 const std::function<void(const std::vector<std::string>&)>& visit_columns,
-                 const std::function<void(std::vector<SqlCell>&)>& visit_row) {
+Result<Statement> PrepareQuery(const Database& database, std::string_view sql) {
   std::string_view rest;
   auto statement = database.Prepare(sql, &rest);
-  if (!statement.ok()) return Error{statement.error()};
-  Statement& row = statement.value();
+  if (!statement.ok()) return statement;
   if (!IsBlank(rest))
     return Error{fmt::format("{}: only one statement is allowed; found after the first: {}",
                              database.path(), rest)};
-  if (!row.read_only())
+  if (!statement.value().read_only())
     return Error{fmt::format("{}: recordings are read-only; use SELECT", database.path())};
+  return statement;
+}
+
+Status QueryEach(const Database& database, std::string_view sql,
+                 const std::function<void(const std::vector<std::string>&)>& visit_columns,
+                 const std::function<void(std::vector<SqlCell>&)>& visit_row) {
+  auto statement = PrepareQuery(database, sql);
+  if (!statement.ok()) return Error{statement.error()};
+  Statement& row = statement.value();
   std::vector<std::string> columns;
   for (int column = 0; column < row.columns(); ++column)
     columns.emplace_back(row.column_name(column));

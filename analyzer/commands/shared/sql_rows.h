@@ -17,16 +17,22 @@ struct SqlCell {
   std::string text;  // numbers in SQLite's notation, blobs as hexadecimal digits; empty for NULL
 };
 
+// Of the row that a statement stands at.
+SqlCell CellOf(const Statement& row, int column);
+
 struct SqlRows {
   std::vector<std::string> columns;
   std::vector<std::vector<SqlCell>> rows;
 };
 
-// Runs the one statement in `sql`, which may only read.
+// All rows of the one statement in `sql`, which may only read.
 Result<SqlRows> Query(const Database& database, std::string_view sql);
 
-// The same one by one, so that none has to be held: the names of the columns, then each row, which
-// may be taken.
+// The one statement in `sql`, which may only read.
+Result<Statement> PrepareQuery(const Database& database, std::string_view sql);
+
+// The rows of the same one by one, so that none has to be held: the names of the columns, then each
+// row, which may be taken.
 Status QueryEach(const Database& database, std::string_view sql,
                  const std::function<void(const std::vector<std::string>&)>& visit_columns,
                  const std::function<void(std::vector<SqlCell>&)>& visit_row);
