@@ -11,7 +11,7 @@ build_packages=(
   libimgui-dev libglfw3-dev libegl-dev libgl-dev libopengl-dev libegl1 libgl1-mesa-dri fonts-dejavu-core
   sqlite3 zstd
 )
-test_packages=(libgtest-dev libgmock-dev libbenchmark-dev clang-format clang-tidy ccache xvfb xdotool python3-torch python3-pytest libopenmpi-dev openmpi-bin chromium chromium-driver dpkg-dev man-db zsh fish)
+test_packages=(libgtest-dev libgmock-dev libbenchmark-dev clang-format clang-tidy ccache xvfb xdotool python3-torch python3-pytest python3-pandas python3-pip python3-venv libopenmpi-dev openmpi-bin chromium chromium-driver dpkg-dev man-db zsh fish)
 
 say() { echo "== $*"; }
 

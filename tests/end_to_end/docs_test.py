@@ -35,7 +35,8 @@ FOLDERS = "analyzer|docs|injector|machine|packaging|samples|schemas|tests|viewer
 BLOCK = re.compile(r"^(?P<comment><!-- not checked: .+? -->\n)?^```(?P<kind>\w*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 ENVIRONMENT = {"PATH": f"{harness.BUILD / 'bin'}:{os.environ['PATH']}", "LANG": "C.UTF-8", "HOME": os.environ.get("HOME", "/")}
 # Environment variables of ours that are no options of the library.
-OTHER_VARIABLES = {"TRACEINJECT_UPDATE_GOLDEN", "TRACEINJECT_BUILD", "TRACEINJECT_RUNTIME", "TRACEINJECT_LIB", "TRACEINJECT_ANALYZE"}
+OTHER_VARIABLES = {"TRACEINJECT_UPDATE_GOLDEN", "TRACEINJECT_BUILD", "TRACEINJECT_RUNTIME", "TRACEINJECT_LIB", "TRACEINJECT_ANALYZE", "TRACEINJECT_PROGRAMS",
+                   "TRACEINJECT_WHEEL_PLATFORM"}
 
 
 @functools.lru_cache(maxsize=None)
