@@ -7,7 +7,6 @@
 #include <iterator>
 #include <memory>
 #include <numeric>
-#include <type_traits>
 #include <utility>
 
 #include "analyzer/metrics/idle/copies.h"

@@ -62,6 +62,7 @@ class Verdict:
     levers: List[Lever]  # what to change, in the order to try it
     caveats: List[str]  # what the label cannot tell
     abstained: str  # inconclusive: why, and what to do; empty otherwise
+    loss: str  # compute_bound: what of the peak is achieved, and what most is lost to; empty: not known
     confidence: Optional[float]  # 0 to 1
     device: str  # the GPU judged
     steps: int  # used for the figures
@@ -77,7 +78,8 @@ class Verdict:
                                                            "confidence")},
                    evidence=[one["text"] for one in verdict["evidence"]],
                    levers=[Lever(one["setting"], one["change"], one["source"], one["try"]) for one in verdict["levers"]],
-                   caveats=verdict["caveats"], abstained=verdict["abstained"], device=verdict["device"], steps=verdict["steps"])
+                   caveats=verdict["caveats"], abstained=verdict["abstained"],
+                   loss=verdict["loss"], device=verdict["device"], steps=verdict["steps"])
 
     @property
     def saved_share(self) -> Optional[float]:
@@ -88,7 +90,7 @@ class Verdict:
         at = f" at {self.place}" if self.place else f" on {self.where}" if self.where else ""
         told = f"{self.title} ({self.label}){at}"
         if self.saved_ns is None:
-            return f"{told}. {self.abstained}".rstrip(" .") + ("." if self.abstained else "")
+            return ": ".join(filter(None, (told, self.loss or self.abstained)))
         told += f": without it, a mean step of {markup.time_text(self.step_ns)} saves {markup.time_text(self.saved_ns)}"
         if self.saved_low_ns is not None:
             told += f" (95 % interval {markup.time_text(self.saved_low_ns)} to {markup.time_text(self.saved_high_ns)})"
