@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2034
 # SPDX-License-Identifier: Apache-2.0
-# What samples/demo.sh and tests/run.sh share; sourced, not run.
+# What samples/demo.sh, tests/run.sh, and scripts that need the source of a package share; sourced, not run.
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
@@ -50,6 +50,39 @@ install_packages() {
   say "installing packages: ${missing[*]}"
   as_root apt-get update -q
   as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "${missing[@]}"
+}
+
+# source_package NAME: the source that an installed package is of, "name=version".
+source_package() { dpkg-query -W -f '${source:Package}=${source:Version}' "$1" 2>/dev/null; }
+
+# A configuration of apt's in WORK with the sources of where the binary packages come from, and lists of its own.
+make_apt_configuration() {
+  local work=$1
+  mkdir -p "$work"/lists/partial "$work"/cache/archives/partial
+  # shellcheck disable=SC2016  # apt's own variables
+  apt-get indextargets --format 'deb-src $(REPO_URI) $(CODENAME) $(COMPONENT)' 'Created-By: Packages' 'Origin: Debian' |
+    sort -u >"$work/sources.list"
+  [[ -s $work/sources.list ]] || return 1
+  cat >"$work/apt.conf" <<CONFIGURATION
+Dir::Etc::sourcelist "$work/sources.list";
+Dir::Etc::sourceparts "-";
+Dir::State::Lists "$work/lists";
+Dir::Cache "$work/cache";
+APT::Sandbox::User "root";
+Acquire::Retries "3";
+CONFIGURATION
+}
+
+# download_source NAME=VERSION WORK: the archive of a source package into the folder, which is made anew.
+download_source() {
+  local source=$1 work
+  rm -rf "$2"
+  mkdir -p "$2"
+  work=$(realpath "$2")
+  command -v apt-get >/dev/null || die "the source package $source cannot be had: there is no apt-get"
+  make_apt_configuration "$work" || die "the source package $source cannot be had: apt knows no source of packages"
+  (cd "$work" && export APT_CONFIG=$work/apt.conf && apt-get update -q >&2 && apt-get source -q --download-only --tar-only "$source" >&2) ||
+    die "the source package $source cannot be had"
 }
 
 # configure_and_build PRESET [cmake options]: incremental, through ccache where it is installed.

@@ -23,40 +23,13 @@ selections=(
   "test_dataloader.py:40=not persistent and not spawn and not multi_epochs and not timeout and not shuffler"
 )
 
-# A configuration of apt's with the sources of where the binary packages come from, and lists of its own.
-make_apt_configuration() {
-  local work=$1
-  mkdir -p "$work"/lists/partial "$work"/cache/archives/partial
-  # shellcheck disable=SC2016  # apt's own variables
-  apt-get indextargets --format 'deb-src $(REPO_URI) $(CODENAME) $(COMPONENT)' 'Created-By: Packages' 'Origin: Debian' |
-    sort -u >"$work/sources.list"
-  [[ -s $work/sources.list ]] || return 1
-  cat >"$work/apt.conf" <<CONFIGURATION
-Dir::Etc::sourcelist "$work/sources.list";
-Dir::Etc::sourceparts "-";
-Dir::State::Lists "$work/lists";
-Dir::Cache "$work/cache";
-APT::Sandbox::User "root";
-Acquire::Retries "3";
-CONFIGURATION
-}
-
-# The source package's archive into the folder WORK.
-download() {
-  local work=$1 source
-  source=$(dpkg-query -W -f '${source:Package}=${source:Version}' python3-torch 2>/dev/null) || die "python3-torch is not installed"
-  make_apt_configuration "$work" || die "apt knows no source of packages"
-  (cd "$work" && export APT_CONFIG=$work/apt.conf && apt-get update -q >&2 && apt-get source -q --download-only --tar-only "$source" >&2) ||
-    die "the source package $source cannot be had"
-}
-
 fetch() {
   [[ -d $checkout/test ]] && return
   command -v apt-get >/dev/null || die "no apt-get here, whose source package of PyTorch has its tests"
-  local work=$checkout.part
-  rm -rf "$work"
-  mkdir -p "$work/unpacked"
-  download "$work"
+  local work=$checkout.part source
+  source=$(source_package python3-torch) || die "python3-torch is not installed"
+  download_source "$source" "$work"
+  mkdir "$work/unpacked"
   tar -xf "$work"/*.orig.tar.* -C "$work/unpacked" --strip-components 1 --wildcards '*/test/*'
   mkdir -p "$checkout"
   mv "$work/unpacked/test" "$checkout/test"
