@@ -12,9 +12,7 @@ function(traceinject_portable target)
   if(NOT TRACEINJECT_PORTABLE)
     return()
   endif()
-  # The libraries that older glibcs have beside libc are needed although newer ones have nothing in them.
-  target_link_options(${target} PRIVATE -L${TRACEINJECT_STUBS} -Wl,--no-as-needed -static-libstdc++ -static-libgcc
-                      -Wl,--exclude-libs,ALL)
+  target_link_options(${target} PRIVATE -L${TRACEINJECT_STUBS} -static-libstdc++ -static-libgcc -Wl,--exclude-libs,ALL)
   add_dependencies(${target} traceinject_stubs)
   set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS ${TRACEINJECT_STUBS}/libc.so)
 endfunction()

@@ -20,19 +20,18 @@ import re
 import subprocess
 import sys
 
-# All of a glibc before 2.34, where threads, dlopen, and timers had libraries of their own. Since then libc has their symbols, in the
-# old versions as well, and what is left of the others only says that these versions are there. A symbol that is taken from libc here
-# may be found in libpthread elsewhere: the dynamic linker looks for name and version in all libraries that a program needs.
 LIBRARIES = ("libc.so.6", "libm.so.6", "libpthread.so.0", "libdl.so.2", "librt.so.1")
-# Of libraries that a program is to need only if it uses them; each costs a process some 50 us to load.
-FORMER_HOMES = {"libdl.so.2": r"dl(addr1?|close|error|info|mopen|open|sym|vsym)",
-                "librt.so.1": r"(aio|lio|mq|timer)_\w+|shm_(open|unlink)"}
-ALWAYS_NEEDED = ("libc.so.6", "libpthread.so.0")
+# Where a glibc before 2.34 has symbols that libc has today. A program says of each version which library it is of, and before 2.30 the
+# dynamic linker does not look beyond that one. "": in a library that our programs do without.
+FORMER_HOMES = {"libpthread.so.0": r"_*(pthread|sem)_\w+|(cnd|mtx|thrd|tss)_\w+|call_once",
+                "libdl.so.2": r"dl(addr1?|close|error|info|mopen|open|sym|vsym)",
+                "librt.so.1": r"(aio|lio|mq|timer)_\w+|__mq_open_2|shm_(open|unlink)",
+                "": r"(__)?(dn|ns_name|res)_\w+|gai_\w+|getaddrinfo_a|(fork|open)pty|login|login_tty|logout|logwtmp"}
 LOADERS = {"x86_64": "ld-linux-x86-64.so.2", "aarch64": "ld-linux-aarch64.so.1"}
 # Defined by packaging/portable/start.cc, which asks for the old one by its version.
 ONLY_BY_VERSION = {"__libc_start_main"}
 
-Symbol = collections.namedtuple("Symbol", "name version address size kind weak")
+Symbol = collections.namedtuple("Symbol", "name version is_default address size kind weak")
 
 
 def version_number(version):
@@ -50,7 +49,7 @@ def read_symbols(listing):
         name, at, version = words[-1].partition("@")
         if at:
             # readelf writes sizes from 100,000 bytes on in base 16.
-            yield Symbol(name, version.lstrip("@"), int(words[1], 16), int(words[2], 0), words[3], words[4] == "WEAK")
+            yield Symbol(name, version.lstrip("@"), version.startswith("@"), int(words[1], 16), int(words[2], 0), words[3], words[4] == "WEAK")
 
 
 def newest_up_to(floor, symbols):
@@ -114,16 +113,20 @@ def library_file(compiler, name):
     return found
 
 
-def former_home(symbol_name):
-    """The library that had a symbol of libc before 2.34, of those that are told apart."""
-    return next((library for library, names in FORMER_HOMES.items() if re.fullmatch(names, symbol_name)), "libc.so.6")
+def former_home(symbol):
+    """The library that had a symbol of libc before 2.34. One that moved has a newer version since, or serves old programs only; of the
+    same kind of names, those that always were in libc, too, have neither."""
+    if symbol.is_default:
+        return "libc.so.6"
+    return next((library for library, names in FORMER_HOMES.items() if re.fullmatch(names, symbol.name)), "libc.so.6")
 
 
 def offered(compiler, names, floor):
     """By library, what each offers up to the floor."""
     symbols = {name: newest_up_to(floor, read_symbols(run("readelf", "--dyn-syms", "-W", library_file(compiler, name)))) for name in names}
     for symbol in symbols.pop("libc.so.6"):
-        symbols.setdefault(former_home(symbol.name), []).append(symbol)
+        symbols.setdefault(former_home(symbol), []).append(symbol)
+    symbols.pop("", None)
     return symbols
 
 
@@ -137,9 +140,9 @@ def write_stub(compiler, folder, name, symbols):
 def write_scripts(compiler, folder, names, archives):
     """What the linker reads for -lc and -lm."""
     path = {name: (folder / name).resolve() for name in names}
-    optional = [str(path[name]) for name in names if name not in (*ALWAYS_NEEDED, "libm.so.6")]
+    optional = [str(path[name]) for name in names if name not in ("libc.so.6", "libm.so.6")]
     # The last has atexit and the like, of which each program has a copy.
-    always = [*(path[name] for name in ALWAYS_NEEDED), *archives, library_file(compiler, "libc_nonshared.a")]
+    always = [path["libc.so.6"], *archives, library_file(compiler, "libc_nonshared.a")]
     (folder / "libm.so").write_text(f"GROUP ( {path['libm.so.6']} )\n")
     (folder / "libc.so").write_text(f"GROUP ( {' '.join(map(str, always))} AS_NEEDED ( {' '.join(optional)} ) )\n")
 
