@@ -138,7 +138,6 @@ int fstat64(int file, struct stat64* result) noexcept {
   return static_cast<int>(syscall(SYS_fstat, file, result));
 }
 
-
 // 2.34.
 int close_range(unsigned first, unsigned last, int flags) noexcept {
   return static_cast<int>(syscall(SYS_close_range, first, last, flags));

@@ -10,7 +10,8 @@ import unittest
 import harness
 
 # The C library, its parts, and the loader: nothing that could clash with what the program brings.
-ALLOWED_LIBRARIES = re.compile(r"^(libc\.so\.6|libm\.so\.6|ld-linux-x86-64\.so\.2|ld-linux-aarch64\.so\.1)$")
+# Threads and dlopen have libraries of their own where a portable build is to run.
+ALLOWED_LIBRARIES = re.compile(r"^(libc\.so\.6|libm\.so\.6|libpthread\.so\.0|libdl\.so\.2|ld-linux-x86-64\.so\.2|ld-linux-aarch64\.so\.1)$")
 ENTRY_POINTS = {"InitializeInjection", "InitializeInjectionNvtx2", "InitializeInjectionNvtxExtension",
                 "traceinject_version", *(f"ncclProfiler_v{version}" for version in range(1, 6))}
 ALLOWED_EXPORTS = re.compile(r"^(_exit|_Exit|getenv|cu(da)?(Event(Record(WithFlags)?|Synchronize|Destroy(_v2)?)"
