@@ -51,6 +51,7 @@ if(TRACEINJECT_SANITIZE)
 endif()
 find_package(Python3 3.8 REQUIRED COMPONENTS Interpreter)
 set(CMAKE_FIND_LIBRARY_SUFFIXES .a)
+enable_language(ASM)
 
 # What newer glibcs have, and the start of programs.
 add_library(traceinject_newer_glibc STATIC
@@ -90,3 +91,22 @@ function(archive name folder definition)
 endfunction()
 archive(fmt fmtlib FMT_SHARED ${TRACEINJECT_SOURCES}/fmtlib/src/format.cc)
 archive(simdjson simdjson SIMDJSON_THREADS_ENABLED=1 ${TRACEINJECT_SOURCES}/simdjson/src/simdjson.cpp)
+
+# What a display is drawn to with belongs to the machine and is loaded when traceview starts, if it is there. In the
+# place of the targets that CMake finds otherwise.
+function(traceinject_run_time_libraries)
+  set(source ${CMAKE_BINARY_DIR}/trampolines.s)
+  add_custom_command(OUTPUT ${source}
+    COMMAND ${Python3_EXECUTABLE} -B ${_portable}/trampolines.py --compiler ${CMAKE_CXX_COMPILER} --out ${source}
+            libEGL.so libOpenGL.so libglfw.so
+    DEPENDS ${_portable}/trampolines.py
+    COMMENT "Functions of EGL, OpenGL, and GLFW" VERBATIM)
+  # Objects: of an archive the linker would leave out what nobody calls, the constructor.
+  add_library(run_time_libraries OBJECT ${source} ${_portable}/load_libraries.cc)
+  target_link_libraries(run_time_libraries PRIVATE traceinject_warnings)
+  set_target_properties(run_time_libraries PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  foreach(target glfw OpenGL::EGL OpenGL::OpenGL)
+    add_library(${target} INTERFACE IMPORTED GLOBAL)
+  endforeach()
+  set_target_properties(OpenGL::OpenGL PROPERTIES INTERFACE_LINK_LIBRARIES $<TARGET_OBJECTS:run_time_libraries>)
+endfunction()

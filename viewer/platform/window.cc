@@ -161,8 +161,8 @@ Error GlfwError(const std::string& what) {
   const char* reason = nullptr;
   glfwGetError(&reason);
   return Error{what + (reason != nullptr ? std::string(": ") + reason : std::string()) +
-               ". A window needs an X11 or Wayland display with OpenGL 3.3; without one, "
-               "--screenshot FILE.png draws into a picture."};
+               ". A window needs GLFW 3 (Debian: libglfw3) and an X11 or Wayland display with "
+               "OpenGL 3.3; without them, --screenshot FILE.png draws into a picture."};
 }
 
 struct GlfwLibrary {
