@@ -41,6 +41,7 @@ checks=(
   "missing|3|portable/analyze nothing.db"
   "corrupt|3|portable/analyze corrupt.db.zst"
   "doctor|0|portable/analyze doctor > /dev/null"
+  "viewer|0|portable/traceview --version"
   "glibc|0|./newer_glibc_test > /dev/null"
   "throw|0|LD_PRELOAD=\$PWD/libthrowing_twin.so portable/analyze --version"
   "record|0|$(tr '\n' ' ' <<'SH'

@@ -23,7 +23,27 @@ int StatAt(int folder, const char* path, void* result, int flags) {
 
 constexpr long kSecondNs = 1'000'000'000;
 
-// The end of a wait on CLOCK_REALTIME, the only clock that older glibcs wait by.
+bool IsPast(clockid_t clock, const timespec& end) {
+  timespec now;
+  clock_gettime(clock, &now);
+  return now.tv_sec > end.tv_sec || (now.tv_sec == end.tv_sec && now.tv_nsec >= end.tv_nsec);
+}
+
+// Tries until `end`. Older glibcs can only wait for a time of day, and somebody may set that.
+template <typename Try>
+int TryUntil(clockid_t clock, const timespec& end, Try try_once) {
+  constexpr long kFirstPauseNs = 50'000, kLongestPauseNs = 1'000'000;
+  timespec pause{0, kFirstPauseNs};
+  for (;;) {
+    const int result = try_once();
+    if (result != EBUSY) return result;
+    if (IsPast(clock, end)) return ETIMEDOUT;
+    clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, nullptr);
+    if (pause.tv_nsec < kLongestPauseNs) pause.tv_nsec *= 2;
+  }
+}
+
+// The time of day at `end`.
 timespec OnRealtime(clockid_t clock, const timespec& end) {
   if (clock == CLOCK_REALTIME) return end;
   timespec now, real;
@@ -35,22 +55,6 @@ timespec OnRealtime(clockid_t clock, const timespec& end) {
   for (; ns >= kSecondNs; ns -= kSecondNs) ++result.tv_sec;
   result.tv_nsec = ns;
   return result;
-}
-
-bool IsPast(clockid_t clock, const timespec& end) {
-  timespec now;
-  clock_gettime(clock, &now);
-  return now.tv_sec > end.tv_sec || (now.tv_sec == end.tv_sec && now.tv_nsec >= end.tv_nsec);
-}
-
-// Waits until `end`; again if CLOCK_REALTIME was set forward in between.
-template <typename Wait>
-int WaitUntil(clockid_t clock, const timespec& end, Wait wait) {
-  for (;;) {
-    const timespec real = OnRealtime(clock, end);
-    const int result = wait(&real);
-    if (result != ETIMEDOUT || IsPast(clock, end)) return result;
-  }
 }
 
 }  // namespace
@@ -95,12 +99,11 @@ int statx(int folder, const char* path, int flags, unsigned mask, struct statx* 
 pid_t gettid() noexcept { return static_cast<pid_t>(syscall(SYS_gettid)); }
 
 int pthread_mutex_clocklock(pthread_mutex_t* mutex, clockid_t clock, const timespec* end) noexcept {
-  return WaitUntil(clock, *end,
-                   [&](const timespec* real) { return pthread_mutex_timedlock(mutex, real); });
+  return TryUntil(clock, *end, [&] { return pthread_mutex_trylock(mutex); });
 }
 
-// A timeout that came early is a spurious wake-up: the mutex was free in between, and a signal then
-// must not be slept through.
+// Nobody can try: this one does wait for a time of day. A timeout that came early is a spurious
+// wake-up: the mutex was free in between, and a signal then must not be slept through.
 int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock,
                            const timespec* end) {
   const timespec real = OnRealtime(clock, *end);
@@ -110,9 +113,7 @@ int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, cl
 
 // 2.31.
 int pthread_clockjoin_np(pthread_t thread, void** result, clockid_t clock, const timespec* end) {
-  return WaitUntil(clock, *end, [&](const timespec* real) {
-    return pthread_timedjoin_np(thread, result, real);
-  });
+  return TryUntil(clock, *end, [&] { return pthread_tryjoin_np(thread, result); });
 }
 
 // 2.32. Without the promise libstdc++ counts references atomically, which is always right.
