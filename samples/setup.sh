@@ -52,8 +52,12 @@ install_packages() {
   as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "${missing[@]}"
 }
 
-# source_package NAME: the source that an installed package is of, "name=version".
-source_package() { dpkg-query -W -f '${source:Package}=${source:Version}' "$1" 2>/dev/null; }
+# source_package NAME: the source that an installed package is of, "name=version"; fails where it is not installed.
+source_package() {
+  local source
+  source=$(dpkg-query -W -f '${source:Package}=${source:Version}\n' "$1" 2>/dev/null) || return
+  head -n 1 <<<"$source" # one a line for each architecture that it is installed for
+}
 
 # A configuration of apt's in WORK with the sources of where the binary packages come from, and lists of its own.
 make_apt_configuration() {

@@ -7,7 +7,7 @@ usage() {
   cat <<'TEXT'
 usage: distributions.sh [--build FOLDER] [--root FOLDER]...
 
-Makes root file systems of Debian 11 and 13 (mmdebstrap, from the mirror that apt is configured with; two minutes and 160 MB each,
+Makes root file systems of Debian 11 and 13 (mmdebstrap, from the mirror that apt is configured with; two minutes for both, 160 MB each,
 kept in FOLDER/distributions) and runs the portable programs in them: reports, errors, threads, exceptions, and a recording on the fake
 GPU. What they print has to be what they print here. Exit code 0 only if it is. Needs root.
 
@@ -62,7 +62,8 @@ copy_files() {
   rm -rf "$files"
   mkdir -p "$files"
   for path in portable bin/newer_glibc_test lib/libthrowing_twin.so fake_gpu/portable; do
-    [[ -e $build/$path ]] || die "$build/$path is not there: cmake --preset portable -DTRACEINJECT_TESTS=ON && cmake --build --preset portable"
+    [[ -e $build/$path ]] || die "$build/$path is not there:" \
+      "cmake --preset portable -DTRACEINJECT_TESTS=ON && cmake --build --preset portable --target portable newer_glibc_test throwing_twin fake_gpu"
     cp -a "$build/$path" "$files/"
   done
   mv "$files/portable" "$files/fake_gpu"

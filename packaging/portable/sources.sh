@@ -9,10 +9,11 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../../samples/setup.sh"
 folder=$1
 
-for package in libfmt-dev libsimdjson-dev; do
-  source=$(source_package "$package") || die "$package is not installed"
-  name=${source%%=*}
+# NAME=PACKAGE: a source, and the package with its headers.
+for pair in fmtlib=libfmt-dev simdjson=libsimdjson-dev; do
+  name=${pair%%=*}
   [[ ! -d $folder/$name ]] || continue
+  source=$(source_package "${pair#*=}") || die "${pair#*=} is not installed"
   download_source "$source" "$folder/$name.part"
   mkdir "$folder/$name.part/unpacked"
   tar -xf "$folder/$name.part"/*.orig.tar.* -C "$folder/$name.part/unpacked" --strip-components 1
