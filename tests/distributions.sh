@@ -7,13 +7,13 @@ usage() {
   cat <<'TEXT'
 usage: distributions.sh [--build FOLDER] [--root FOLDER]...
 
-Makes root file systems of Debian 11 and 13 (mmdebstrap, from the mirror that apt is configured with; two minutes for both, 160 MB each,
-kept in FOLDER/distributions) and runs the portable programs in them: reports, errors, threads, exceptions, and a recording on the fake
-GPU. What they print has to be what they print here. Exit code 0 only if it is. Needs root.
+Makes root file systems of Debian 11 and 13 (mmdebstrap, from the mirror that apt is configured with; two minutes for both, 210 MB each,
+kept in FOLDER/distributions) and runs the portable programs in them: reports, errors, threads, exceptions, a recording on the fake GPU,
+and the wheel that pip installs. What they print has to be what they print here. Exit code 0 only if it is. Needs root.
 
   --build FOLDER   the build (default: build/portable), with TRACEINJECT_PORTABLE and TRACEINJECT_TESTS
   --root FOLDER    also a root file system that is there already, such as that of an unpacked container image; it needs a shell and
-                   python3
+                   python3 with pip
 TEXT
 }
 
@@ -55,19 +55,27 @@ SH
 threads = [threading.Thread(target=sum, args=([i],)) for i in range(8)]
 [t.start() for t in threads], [t.join() for t in threads]
 print(threading.active_count())'"
+  "wheel|0|$(tr '\n' ' ' <<'SH'
+      out=$(mktemp -d) && python3 -m pip install --quiet --no-index --target $out/wheel traceinject-*.whl 2> /dev/null &&
+      export PYTHONPATH=$out/wheel TRACEINJECT_OUTPUT=$out/run.db &&
+      python3 -m traceinject record -- fake_gpu/fake_train --steps 20 2> $out/said && grep -c verdict: $out/said &&
+      python3 -c 'import os, traceinject; print(len(traceinject.open(os.environ["TRACEINJECT_OUTPUT"]).kernels()))' &&
+      python3 -m traceinject view $out/run.db --check > /dev/null; code=$?; rm -r $out; exit $code
+SH
+)"
 )
 
 copy_files() {
   local path
   rm -rf "$files"
   mkdir -p "$files"
-  for path in portable bin/newer_glibc_test lib/libthrowing_twin.so fake_gpu/portable; do
+  for path in portable wheel bin/newer_glibc_test lib/libthrowing_twin.so fake_gpu/portable; do
     [[ -e $build/$path ]] || die "$build/$path is not there:" \
-      "cmake --preset portable -DTRACEINJECT_TESTS=ON && cmake --build --preset portable --target portable newer_glibc_test throwing_twin fake_gpu"
-    cp -a "$build/$path" "$files/"
+      "cmake --preset portable -DTRACEINJECT_TESTS=ON && cmake --build --preset portable --target portable wheel newer_glibc_test throwing_twin fake_gpu"
+    [[ $path == wheel ]] || cp -a "$build/$path" "$files/"
   done
   mv "$files/portable" "$files/fake_gpu"
-  cp -a "$build/portable" "$root/samples/recordings" "$files/"
+  cp -a "$build/portable" "$build"/wheel/*manylinux*.whl "$root/samples/recordings" "$files/"
   head -c 3000 "$root/samples/recordings/slow_numpy_h100.db.zst" >"$files/corrupt.db.zst"
 }
 
@@ -86,7 +94,7 @@ add_release() {
     from=$(mirror)
     [[ -n $from ]] || { say "$release: skipped, apt knows no mirror of Debian" && return; }
     say "making $folder"
-    if ! mmdebstrap --quiet --variant=minbase --include=python3-minimal,libpython3-stdlib "$release" "$folder.part.tar" "$from"; then
+    if ! mmdebstrap --quiet --variant=minbase --include=python3-pip "$release" "$folder.part.tar" "$from"; then
       say "$release: skipped, it cannot be had from $from"
       return
     fi
