@@ -89,16 +89,21 @@ download_source() {
     die "the source package $source cannot be had"
 }
 
-# configure_and_build PRESET [cmake options]: incremental, through ccache where it is installed.
+# configure_and_build PRESET [cmake options] [-- targets]: incremental, through ccache where it is installed.
 configure_and_build() {
-  local preset=$1 launcher=()
+  local preset=$1 launcher=() options=() targets=()
   shift
+  while (($# > 0)) && [[ $1 != -- ]]; do
+    options+=("$1")
+    shift
+  done
+  (($# < 2)) || targets=(--target "${@:2}")
   if command -v ccache >/dev/null; then
     launcher=(-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
     export CCACHE_SLOPPINESS=pch_defines,time_macros # else nothing that uses headers compiled ahead is kept
   fi
   say "building preset $preset in build/$preset"
   local began=$SECONDS
-  (cd "$root" && cmake --preset "$preset" "${launcher[@]}" "$@" && cmake --build --preset "$preset") || return
+  (cd "$root" && cmake --preset "$preset" "${launcher[@]}" "${options[@]}" && cmake --build --preset "$preset" "${targets[@]}") || return
   say "built preset $preset in $(minutes_since "$began")"
 }

@@ -119,6 +119,13 @@ run_preset() {
   fi
 }
 
+# The programs for older glibcs, held against that, and the wheel of them, in each Python that is here. Nearly all that is compiled
+# for them was compiled before, and is in the compiler's cache.
+portable_wheel() {
+  configure_and_build portable -- portable wheel || return
+  TRACEINJECT_WHEEL=$(echo build/portable/wheel/*manylinux*.whl) python3 -B tests/end_to_end/wheel_test.py
+}
+
 # tracked PATTERN...: our files of these names, in a checkout or in an unpacked archive.
 tracked() {
   local pattern
@@ -189,6 +196,11 @@ check "scoring of verdicts" python3 tests/gpu/analysis/verdict_test.py
 check "scoring of findings across ranks" python3 tests/gpu/ranks/ranks_test.py
 check "scoring of verdicts across ranks" python3 tests/gpu/ranks/rank_verdicts_test.py
 pytorchs_own_tests
+if [[ -f build/release/lib/libtraceinject.so ]]; then
+  check "portable programs and their wheel" portable_wheel
+else
+  skip "portable programs and their wheel" "libtraceinject.so was not built"
+fi
 if [[ $(clang-format --version 2>/dev/null) == *"version 14."* ]]; then
   check "C++ is formatted as .clang-format says" cpp_is_formatted
 else

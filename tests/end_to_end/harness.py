@@ -3,7 +3,8 @@
 
 Environment: TRACEINJECT_BUILD, the CMake build folder (default: build/release of this checkout). TRACEINJECT_RUNTIME, a library that is
 preloaded before ours: the runtime of a sanitizer that all in the build folder was compiled with (TRACEINJECT_SANITIZE). Its own
-options (TSAN_OPTIONS and the like) are passed on. A test in which it reports anything fails.
+options (TSAN_OPTIONS and the like) are passed on. A test in which it reports anything fails. TRACEINJECT_EMULATOR, a program that runs
+those of the build folder, which is of another architecture; tests that take other programs are skipped then.
 All times are nanoseconds on CLOCK_REALTIME; those read from a database are made absolute here.
 """
 
@@ -29,6 +30,7 @@ FAKE_GPU = BUILD / "fake_gpu"
 STAND_IN = {"PYTHONPATH": f"{ROOT}/tests/end_to_end/stand_in:{ROOT}/tests/end_to_end", "PYTHONDONTWRITEBYTECODE": "1",
             "STAND_IN_BUILTINS": str(BUILD / "stand_in" / "builtins.so")}
 RUNTIME = os.environ.get("TRACEINJECT_RUNTIME")
+EMULATOR = os.environ.get("TRACEINJECT_EMULATOR", "").split()
 # Of each sanitizer. Interpreters and shells that run here free nothing at their end, and children of forks go on with threads.
 # Signals that a played program dies of are its own.
 SIGNALS = "handle_segv=0:handle_sigbus=0:handle_sigfpe=0:handle_sigill=0:handle_abort=0"
@@ -36,7 +38,7 @@ SANITIZER_OPTIONS = {"ASAN_OPTIONS": f"detect_leaks=0:{SIGNALS}", "TSAN_OPTIONS"
                      "UBSAN_OPTIONS": f"print_stacktrace=1:{SIGNALS}"}
 # Sanitizers make programs some ten times as slow.
 REPORT = "truth.report"
-LIMIT_S = 600 if RUNTIME else 60
+LIMIT_S = 600 if RUNTIME or EMULATOR else 60
 CUDA_VERSIONS = ("cuda12_0", "cuda12", "cuda13")
 # Everything that the player can do, short of special endings.
 EVERYTHING = ["--nvtx", "--nccl", "new", "--devices", "2", "--memcpy", "--memset", "--peer", "--events", "--graph", "4",
@@ -289,8 +291,11 @@ class TestCase(unittest.TestCase):
         """Starts the player, or `command`, in the folder, with libraries of tests/faults `beside` ours. The caller waits for it."""
         if IS_THREAD_SANITIZER and command and BUILD not in pathlib.Path(command[0]).parents:
             self.skipTest(f"ThreadSanitizer's runtime runs no program that was built without it: {command[0]}")
+        words = command or [FAKE_GPU / cuda / "fake_train", *flags]
+        if EMULATOR and BUILD not in pathlib.Path(words[0]).parents:
+            self.skipTest(f"{words[0]} is of another architecture than the build")
         process = subprocess.Popen(
-            command or [FAKE_GPU / cuda / "fake_train", *flags], cwd=self.folder,
+            [*EMULATOR, *words], cwd=self.folder,
             env=self.environment(cuda, preload, dict(env), beside), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
             start_new_session=True)
         self.addCleanup(self._end, process)

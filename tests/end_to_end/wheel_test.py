@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The wheel of the built tree, installed by pip into a fresh environment of each Python that is found: it records, reports, draws, and
-reads there."""
+reads there.
+
+TRACEINJECT_WHEEL: another wheel, which is installed in all Pythons; that of the built tree is in the oldest and the newest.
+"""
 
 import json
 import os
@@ -70,7 +73,13 @@ class Wheel(harness.AnalyzeTestCase):
             raise unittest.SkipTest("no Python of 3.8 or newer with venv and ensurepip here: apt install python3-venv")
         cls.place = pathlib.Path(tempfile.mkdtemp(prefix="traceinject-wheel-"))
         cls.addClassCleanup(shutil.rmtree, cls.place, ignore_errors=True)
-        cls.wheel = make_wheel(cls.place)
+        cls.wheel = os.environ.get("TRACEINJECT_WHEEL")
+        if cls.wheel:
+            cls.wheel = pathlib.Path(cls.wheel).resolve()
+        else:
+            cls.wheel = make_wheel(cls.place)
+            by_version = sorted(cls.pythons, key=lambda name: tuple(map(int, name.split("."))))
+            cls.pythons = {name: cls.pythons[name] for name in {by_version[0], by_version[-1]}}
 
     def install(self, name, python):
         """The folder of programs of a fresh environment."""

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Recordings of one architecture are read on the other, with the same result. TRACEINJECT_BUILD and TRACEINJECT_EMULATOR: as in
+harness.py; TRACEINJECT_NATIVE: a build folder of this machine's architecture (default: build/release)."""
+
+import json
+import os
+import pathlib
+import subprocess
+import unittest
+
+import harness
+
+NATIVE = pathlib.Path(os.environ.get("TRACEINJECT_NATIVE", harness.ROOT / "build" / "release"))
+SHIPPED = ("slow_numpy_h100.db.zst", "transformer_h200.db.zst", "straggler_gemm_h200")
+
+
+@unittest.skipUnless(harness.EMULATOR, "TRACEINJECT_EMULATOR is not set")
+class OtherArchitecture(harness.TestCase):
+    def report(self, *program, recording):
+        ended = subprocess.run([*program, recording, "--format", "json", "--no-progress"], capture_output=True, text=True, check=False)
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        return json.loads(ended.stdout)
+
+    def reports_are_the_same(self, recording):
+        emulated = self.report(*harness.EMULATOR, harness.BUILD / "bin" / "analyze", recording=recording)
+        self.assertEqual(emulated, self.report(NATIVE / "bin" / "analyze", recording=recording))
+
+    def test_recordings_made_here_are_read_there(self):
+        for name in SHIPPED:
+            with self.subTest(recording=name):
+                self.reports_are_the_same(harness.ROOT / "samples" / "recordings" / name)
+
+    def test_recordings_made_there_are_read_here(self):
+        ended = self.play("--steps", "20", *harness.EVERYTHING)
+        self.assertEqual(ended.code, 0, ended.stderr)
+        self.assertEqual(len(self.open().kernels()), len(self.truth(ended).kernels()))
+        self.reports_are_the_same(self.folder / "run.db")
+
+
+if __name__ == "__main__":
+    unittest.main()
