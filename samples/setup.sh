@@ -12,6 +12,12 @@ build_packages=(
   sqlite3 zstd
 )
 test_packages=(libgtest-dev libgmock-dev libbenchmark-dev clang-format clang-tidy ccache xvfb xdotool python3-torch python3-pytest python3-pandas python3-pip python3-venv libopenmpi-dev openmpi-bin chromium chromium-driver dpkg-dev man-db zsh fish)
+# With those above, for the preset aarch64. Debian has archives of all but fmt and simdjson, whose headers are those above.
+aarch64_packages=(
+  g++-aarch64-linux-gnu qemu-user-static
+  libprotobuf-dev:arm64 libsqlite3-dev:arm64 libzstd-dev:arm64 zlib1g-dev:arm64 libpng-dev:arm64 libgtest-dev:arm64 libgmock-dev:arm64
+  libimgui-dev:arm64 libglfw3-dev:arm64 libegl-dev:arm64 libgl-dev:arm64 libopengl-dev:arm64
+)
 
 say() { echo "== $*"; }
 
@@ -33,6 +39,13 @@ as_root() {
   fi
 }
 
+# is_installed NAME[:ARCHITECTURE]: of this machine's architecture unless another is named.
+is_installed() {
+  local name=${1%%:*} architecture=${1#*:}
+  [[ $1 == *:* ]] || architecture=$(dpkg --print-architecture)
+  dpkg-query -W -f '${db:Status-Status} ${Architecture}\n' "$name" 2>/dev/null | grep -qxE "installed (all|$architecture)"
+}
+
 # install_packages NAME...: those that are not installed yet, with apt-get. Elsewhere than on Debian it only says what is needed.
 install_packages() {
   local name missing=()
@@ -41,7 +54,7 @@ install_packages() {
     return
   fi
   for name in "$@"; do
-    [[ $(dpkg-query -W -f '${db:Status-Status}' "$name" 2>/dev/null) == installed ]] || missing+=("$name")
+    is_installed "$name" || missing+=("$name")
   done
   if ((${#missing[@]} == 0)); then
     say "packages: all ${#} are installed"
@@ -50,6 +63,12 @@ install_packages() {
   say "installing packages: ${missing[*]}"
   as_root apt-get update -q
   as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "${missing[@]}"
+}
+
+# As apt-get installs them once it knows the other architecture.
+install_aarch64_packages() {
+  [[ $(dpkg --print-foreign-architectures) == *arm64* ]] || as_root dpkg --add-architecture arm64 || return
+  install_packages "${aarch64_packages[@]}"
 }
 
 # source_package NAME: the source that an installed package is of, "name=version"; fails where it is not installed.

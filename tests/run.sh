@@ -126,6 +126,19 @@ portable_wheel() {
   TRACEINJECT_WHEEL=$(echo build/portable/wheel/*manylinux*.whl) python3 -B tests/end_to_end/wheel_test.py
 }
 
+# The programs for 64-bit Arm under an emulator: unit tests of the injector, a recording on the fake GPU, reports that are the same.
+aarch64_programs() {
+  local emulator=qemu-aarch64-static name
+  configure_and_build aarch64 -DTRACEINJECT_TESTS=ON -- analyze traceinject fake_gpu machine_test store_test injector_test || return
+  for name in machine_test store_test injector_test; do
+    "$emulator" "build/aarch64/bin/$name" --gtest_brief=1 || return
+  done
+  for name in aarch64 recording; do
+    TRACEINJECT_BUILD=build/aarch64 TRACEINJECT_NATIVE=build/release TRACEINJECT_EMULATOR=$emulator \
+      python3 -B "tests/end_to_end/${name}_test.py" || return
+  done
+}
+
 # tracked PATTERN...: our files of these names, in a checkout or in an unpacked archive.
 tracked() {
   local pattern
@@ -200,6 +213,15 @@ if [[ -f build/release/lib/libtraceinject.so ]]; then
   check "portable programs and their wheel" portable_wheel
 else
   skip "portable programs and their wheel" "libtraceinject.so was not built"
+fi
+if [[ ! -f build/release/lib/libtraceinject.so ]]; then
+  skip "programs for 64-bit Arm" "libtraceinject.so was not built"
+elif [[ $install == yes ]] && ! (install_aarch64_packages); then
+  skip "programs for 64-bit Arm" "the distribution's packages of the other architecture cannot be had"
+elif ! is_installed g++-aarch64-linux-gnu || ! is_installed libprotobuf-dev:arm64; then
+  skip "programs for 64-bit Arm" "the cross-compiler is not installed; tests/run.sh without --no-install installs it"
+else
+  check "programs for 64-bit Arm, emulated" aarch64_programs
 fi
 if [[ $(clang-format --version 2>/dev/null) == *"version 14."* ]]; then
   check "C++ is formatted as .clang-format says" cpp_is_formatted
