@@ -188,6 +188,19 @@ std::vector<Sample> RunningProcesses(const proto::Report& report) {
   return samples;
 }
 
+// Of each process; a stall that has ended counts as none.
+std::vector<Sample> Stalls(const proto::Report& report) {
+  std::vector<double> seconds(static_cast<std::size_t>(report.sources_size()), 0);
+  for (const proto::Stall& stall : report.stalls()) {
+    if (!stall.has_end_ns())
+      seconds[static_cast<std::size_t>(stall.source())] = Seconds(stall.length_ns());
+  }
+  std::vector<Sample> samples;
+  for (int i = 0; i < report.sources_size(); ++i)
+    samples.push_back({LabelsOf(report, i), seconds[static_cast<std::size_t>(i)]});
+  return samples;
+}
+
 struct BaseUnit {
   std::string_view name;
   double factor = 1;  // from what SharedFigure::get gives
@@ -287,6 +300,15 @@ const Metric kMetrics[] = {
        return OneIf(report.devices_size() > 0,
                     Seconds(report.run().origin_unix_ns() + report.run().window().end_ns()));
      }},
+    {"gpu_last_operation_timestamp_seconds", MetricType::kGauge, "seconds", kDeviceLabels,
+     "the same of each GPU: one that stays behind the others has stopped",
+     [](const DeviceView& view) {
+       return Number(Seconds(view.report.run().origin_unix_ns() + view.device.window().end_ns()));
+     }},
+    {"stall_seconds", MetricType::kGauge, "seconds", kSourceLabels,
+     "how long nothing has completed on its GPUs although work was launched, once that is longer "
+     "than TRACEINJECT_STALL; 0: no stall",
+     nullptr, Stalls},
     {"verdict", MetricType::kStateSet, "", "traceinject_verdict", "what limits the run", nullptr,
      [](const proto::Report& report) {
        return States("traceinject_verdict", kVerdictLabels, report.verdict().label());

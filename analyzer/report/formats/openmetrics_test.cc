@@ -111,6 +111,21 @@ TEST(OpenMetrics, CountersHaveTheNamesOfDcgmBesideOurs) {
   EXPECT_NE(text.find("traceinject_measured_hfu_ratio{"), std::string::npos);
 }
 
+TEST(OpenMetrics, AStallCountsUntilItEnds) {
+  Report report = BuildReportWithVerdict(SampleRun(), {});
+  ASSERT_GE(report.sources_size(), 2);
+  for (const int source : {0, 1}) {
+    proto::Stall& stall = *report.add_stalls();
+    stall.set_source(source);
+    stall.set_length_ns(90'000'000'000);
+    if (source == 0) stall.set_end_ns(1);
+  }
+  const std::string text = Written(report);
+  for (const char* sample : {"stall_seconds{rank=\"0\",host=\"\",pid=\"4000\"} 0\n",
+                             "stall_seconds{rank=\"1\",host=\"\",pid=\"4001\"} 90\n"})
+    EXPECT_NE(text.find(sample), std::string::npos) << sample << text;
+}
+
 TEST(OpenMetrics, WhatIsNotKnownIsNotThere) {
   const std::string text = Written(BuildReportWithVerdict(SampleRun(), {}));
   EXPECT_EQ(text.find("traceinject_mfu_ratio"), std::string::npos);
