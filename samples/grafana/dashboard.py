@@ -17,6 +17,7 @@ SOURCE = {"type": "prometheus", "uid": "${datasource}"}
 JOB = '{job=~"$job"}'
 PROCESS = '{job=~"$job",host=~"$host",rank=~"$rank"}'
 RANK, GPU = "{{host}} rank {{rank}}", "{{host}} rank {{rank}} GPU {{gpu}}"
+LEGEND = {"displayMode": "list", "placement": "bottom", "showLegend": True, "calcs": []}
 GOOD, WARN, BAD = "green", "orange", "red"
 REPORT = "reading-a-report.md"
 STEPS, TIME, CAUSES = f"{REPORT}#which-steps-figures-are-of", f"{REPORT}#step-table-and-gpu-time", f"{REPORT}#idle-causes"
@@ -160,13 +161,13 @@ def mappings(texts):
 def options_of(panel):
     if panel.kind == "stat":
         return {"reduceOptions": {"calcs": ["lastNotNull"], "fields": "", "values": False}, "orientation": "auto", "colorMode": "value",
-                "textMode": "name" if panel.title == "Verdict" else "auto", "graphMode": "none", "justifyMode": "auto"}
+                "textMode": "name" if panel.title == "Verdict" else "auto", "graphMode": "none", "justifyMode": "auto",
+                "percentChangeColorMode": "standard", "showPercentChange": False, "wideLayout": True}
     if panel.kind == "timeseries":
-        return {"legend": {"displayMode": "list", "placement": "bottom", "showLegend": True, "calcs": []},
-                "tooltip": {"mode": "multi", "sort": "desc"}}
+        return {"legend": LEGEND, "tooltip": {"mode": "multi", "sort": "desc"}}
     if panel.kind == "state-timeline":
-        return {"legend": {"displayMode": "list", "placement": "bottom", "showLegend": True}, "tooltip": {"mode": "single", "sort": "none"},
-                "mergeValues": True, "showValue": "auto", "alignValue": "left", "rowHeight": 0.9}
+        return {"legend": LEGEND, "tooltip": {"mode": "single", "sort": "none"}, "mergeValues": True, "showValue": "auto", "alignValue": "left",
+                "rowHeight": 0.9}
     return {"showHeader": True, "cellHeight": "sm"}
 
 
@@ -229,7 +230,8 @@ def label_values(name, label, series):
 
 
 def variables(docs):
-    yield {"type": "datasource", "name": "datasource", "label": "data source", "query": "prometheus", "refresh": 1, "current": {}}
+    yield {"type": "datasource", "name": "datasource", "label": "data source", "query": "prometheus", "refresh": 1,
+           "current": {"text": "default", "value": "default"}}
     yield label_values("job", "job", "traceinject_recording_readable")
     yield label_values("host", "host", f"traceinject_process_open{JOB}")
     yield label_values("rank", "rank", 'traceinject_process_open{job=~"$job",host=~"$host"}')
@@ -237,8 +239,8 @@ def variables(docs):
 
 
 def dashboard(docs):
-    alerts = {"name": "Alerts", "datasource": SOURCE, "enable": True, "iconColor": BAD, "expr": 'ALERTS{alertname=~"Traceinject.*",job=~"$job"}',
-              "titleFormat": "{{alertname}}", "textFormat": "{{job}} {{instance}}", "step": "60s"}
+    alerts = {"name": "Alerts", "datasource": SOURCE, "enable": True, "iconColor": BAD, "titleFormat": "{{alertname}}", "textFormat": "{{job}} {{instance}}",
+              "target": {"refId": "alerts", "expr": 'ALERTS{alertname=~"Traceinject.*",job=~"$job"}', "interval": "60s"}}
     return {"title": "traceinject", "uid": "traceinject", "description": "Training runs that traceinject records, by analyze serve.",
             "tags": ["traceinject", "gpu", "training"], "schemaVersion": SCHEMA_VERSION, "editable": True, "graphTooltip": 1, "refresh": "30s",
             "time": {"from": "now-1h", "to": "now"}, "timezone": "browser", "templating": {"list": list(variables(docs))},

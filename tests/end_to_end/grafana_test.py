@@ -138,7 +138,7 @@ class Names(harness.AnalyzeTestCase):
         return names_in(expression) - known_names()
 
     def test_the_dashboard_names_metrics_that_exist(self):
-        annotations = [annotation["expr"] for annotation in DASHBOARD["annotations"]["list"]]
+        annotations = [annotation["target"]["expr"] for annotation in DASHBOARD["annotations"]["list"]]
         for expression in [*queries_of_panels(), *queries_of_variables(), *annotations]:
             with self.subTest(expression=expression):
                 self.assertTrue(names_in(expression))
