@@ -11,7 +11,10 @@ build_packages=(
   libimgui-dev libglfw3-dev libegl-dev libgl-dev libopengl-dev libegl1 libgl1-mesa-dri fonts-dejavu-core
   sqlite3 zstd
 )
-test_packages=(libgtest-dev libgmock-dev libbenchmark-dev clang-format clang-tidy ccache xvfb xdotool python3-torch python3-pytest python3-pandas python3-pip python3-venv libopenmpi-dev openmpi-bin chromium chromium-driver dpkg-dev man-db zsh fish)
+test_packages=(
+  libgtest-dev libgmock-dev libbenchmark-dev clang-format clang-tidy ccache shellcheck xvfb xdotool chromium chromium-driver dpkg-dev man-db
+  zsh fish python3-torch python3-pytest python3-pandas python3-pip python3-venv python3-yaml python3-ipykernel libopenmpi-dev openmpi-bin
+)
 # With those above, for the preset aarch64. Debian has archives of all but fmt and simdjson, whose headers are those above.
 aarch64_packages=(
   g++-aarch64-linux-gnu qemu-user-static
