@@ -29,21 +29,23 @@ except ImportError:
 SAMPLES = harness.ROOT / "samples" / "launchers"
 STAND_INS = harness.ROOT / "tests" / "end_to_end" / "launchers"
 PATH = f"{STAND_INS}/bin:/usr/bin:/bin:/usr/sbin"
-TRAIN = ("python3", "train.py")
+# The argument shows whether launchers keep words together.
+SCRIPT = ("train.py", "two words")
+TRAIN = ("python3", *SCRIPT)
 
-# How a file is started, "FILE" standing for it; the ranks that it leads to; whether its container needs root, and what else it needs.
+# How a file is started, "FILE" standing for it; how many ranks it records; what it needs, "root" for a container.
 Recipe = collections.namedtuple("Recipe", "command ranks needs", defaults=[()])
 RECIPES = {
-    "torchrun.sh": [Recipe(["FILE", "train.py"], 2, ["torchrun"])],
-    "accelerate.sh": [Recipe(["FILE", "train.py"], 2, ["torchrun"])],
-    "deepspeed.sh": [Recipe(["FILE", "--num_gpus=2", "train.py"], 2), Recipe(["FILE", "--hostfile=hosts", "train.py"], 4)],
+    "torchrun.sh": [Recipe(["FILE", *SCRIPT], 2, ["torchrun"])],
+    "accelerate.sh": [Recipe(["FILE", *SCRIPT], 2, ["torchrun"])],
+    "deepspeed.sh": [Recipe(["FILE", "--num_gpus=2", *SCRIPT], 2), Recipe(["FILE", "--hostfile=hosts", *SCRIPT], 4)],
     "mpirun.sh": [Recipe(["FILE", *TRAIN], 2, ["mpirun"])],
     "ray_train.py": [Recipe(["python3", "FILE"], 2)],
     "slurm/plain.sbatch": [Recipe(["sbatch", "--ntasks-per-node=2", "FILE", *TRAIN], 4)],
-    "slurm/torchrun.sbatch": [Recipe(["sbatch", "--gpus-per-node=2", "FILE", "train.py"], 4, ["torchrun"])],
+    "slurm/torchrun.sbatch": [Recipe(["sbatch", "--gpus-per-node=2", "FILE", *SCRIPT], 4, ["torchrun"])],
     "slurm/pyxis.sbatch": [Recipe(["sbatch", "--ntasks-per-node=2", "FILE", *TRAIN], 4, ["root"])],
     "slurm/apptainer.sbatch": [Recipe(["sbatch", "--ntasks-per-node=2", "FILE", *TRAIN], 4, ["root"])],
-    "docker/run.sh": [Recipe(["FILE", "torchrun", "--standalone", "--nproc_per_node=2", "train.py"], 2, ["root", "torchrun"])],
+    "docker/run.sh": [Recipe(["FILE", "torchrun", "--standalone", "--nproc_per_node=2", *SCRIPT], 2, ["root", "torchrun"])],
 }
 PODS = {"kubernetes/job.yaml": 8, "kubernetes/pytorchjob.yaml": 16}
 COMPOSE = "docker/compose.yaml"
@@ -68,7 +70,7 @@ PLANTED = {
                             ("restartPolicy: Never", "restartPolicy: Always"), ("        - {name: shm, empty", "        - {name: shared, empty")],
     "kubernetes/pytorchjob.yaml": [("kubeflow.org/v1", "batch/v1"), ("name: pytorch\n", "name: train\n"), ("Master:", "Leader:"),
                                    ("value: /results/", "value: /"), ("--nproc_per_node=8", "--nproc_per_node=4")],
-    COMPOSE: [("LD_PRELOAD", "PRELOAD"), ("}:/results", "}:/result"), ("count: 8", "count: all"), ("volumes:", "volume:"), ("[gpu]", "[video]")],
+    COMPOSE: [("LD_PRELOAD", "PRELOAD"), ("}:/results", "}:/result"), ("count: 8", "count: 4"), ("volumes:", "volume:"), ("[gpu]", "[video]")],
     KERNEL: [("--env LD_PRELOAD", "--env PRELOAD"), ('LD_PRELOAD "$KIT', 'LD_PRELOAD "$KITS')],
     DOCKERFILE: [("/kit/", "/opt/"), ("COPY .", "COPY portable"), ("FROM", "FORM")],
 }
@@ -231,6 +233,30 @@ class Launchers(harness.AnalyzeTestCase):
         for right, text in self.planted(KERNEL):
             with self.subTest(planted=right):
                 self.assertFalse(self.notebook(text))
+
+    def test_doctor_in_a_container(self):
+        """It tells what the container has, and that there is no GPU in one that was started without."""
+        self.need(["root"])
+        shutil.copy(self.analyze, self.kit)
+        text = (SAMPLES / "docker/run.sh").read_text()
+        doctor = Recipe(["FILE", "/opt/traceinject/analyze", "doctor"], 0)
+        _, said = self.launched("docker/run.sh", text, doctor)
+        for line in ("GPUs: 8 x", "recording library: /opt/traceinject/libtraceinject.so", "output folder: /results is writable"):
+            self.assertRegex(said, rf"OK +{line}")
+        _, said = self.launched("docker/run.sh", text.replace("--gpus all ", ""), doctor)
+        self.assertRegex(said, r"(WARN|FAIL) +GPUs:")
+
+    def test_processes_that_lightning_starts_have_no_rank(self):
+        """They are told their place on the node alone, so docs/launchers.md recommends torchrun."""
+        told = {"LOCAL_RANK": "1", "NODE_RANK": "0", "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(self.port)}
+        recorded = {"LD_PRELOAD": str(self.kit / "libtraceinject.so"), "TRACEINJECT_OUTPUT": str(self.results / "run.db")}
+        subprocess.run(TRAIN, cwd=self.image, env={**self.variables, **told, **recorded}, timeout=120, check=True)
+        self.assertEqual([rank for rank, _ in self.ranks()], [None])
+
+    def test_each_file_is_in_the_page(self):
+        page = (harness.ROOT / "docs" / "launchers.md").read_text()
+        for name in PLANTED:
+            self.assertIn(name, page)
 
     def notebook(self, text):
         """Whether a cell is recorded by the kernel that the script adds."""
