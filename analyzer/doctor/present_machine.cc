@@ -98,4 +98,11 @@ PresentMachine LookAtMachine(const std::string& root, const char* const* environ
   return machine;
 }
 
+std::string EnvironmentOf(const std::vector<SystemFact>& facts, std::string_view name) {
+  for (const SystemFact& fact : facts) {
+    if (fact.kind == "env" && fact.key == name) return fact.value;
+  }
+  return {};
+}
+
 }  // namespace traceinject

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analyzer/model/run.h"
@@ -25,5 +26,8 @@ struct PresentMachine {
 
 // `root` stands before /proc and /sys: empty, or a folder of a test. Creates no CUDA context.
 PresentMachine LookAtMachine(const std::string& root, const char* const* environment);
+
+// Of the process, as LookAtMachine noted it; empty: it is not set.
+std::string EnvironmentOf(const std::vector<SystemFact>& facts, std::string_view name);
 
 }  // namespace traceinject

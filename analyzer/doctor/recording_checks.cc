@@ -27,13 +27,6 @@ namespace fs = std::filesystem;
 constexpr char kTroubles[] = "docs/troubleshooting.md";
 constexpr int kMinDriver = 12000;
 
-std::string Variable(const std::vector<SystemFact>& facts, std::string_view name) {
-  for (const SystemFact& fact : facts) {
-    if (fact.kind == "env" && fact.key == name) return fact.value;
-  }
-  return {};
-}
-
 CheckLine CheckGpus(const PresentMachine& machine) {
   constexpr char kCheck[] = "GPUs";
   const bool works = machine.nvml_failure.empty();
@@ -173,8 +166,8 @@ Checklist CheckDriver(const PresentMachine& machine) {
 
 CheckLine CheckCupti(const PresentMachine& machine) {
   constexpr char kCheck[] = "CUPTI";
-  const std::string configured = Variable(machine.facts, "TRACEINJECT_CUPTI");
-  const std::string cudart = WheelCudart(Variable(machine.facts, "PATH"));
+  const std::string configured = EnvironmentOf(machine.facts, "TRACEINJECT_CUPTI");
+  const std::string cudart = WheelCudart(EnvironmentOf(machine.facts, "PATH"));
   for (const std::string& path : CuptiCandidates(configured, cudart)) {
     void* library = dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL);
     if (library == nullptr) continue;
@@ -231,7 +224,7 @@ Checklist CheckCounters(const PresentMachine& machine, const std::string& root) 
 Checklist CheckEntrances(const std::vector<SystemFact>& facts, const std::string& own_path) {
   constexpr char kCheck[] = "injection variables";
   const auto taken = [&](std::string_view name) {
-    const std::string value = Variable(facts, name);
+    const std::string value = EnvironmentOf(facts, name);
     return IsFreeSlot(value.c_str()) || value == own_path ? std::string() : value;
   };
   Checklist lines;
@@ -244,13 +237,13 @@ Checklist CheckEntrances(const std::vector<SystemFact>& facts, const std::string
         {CheckStatus::kWarn, kCheck,
          "NVTX_INJECTION64_PATH is used by another tool, so NVTX ranges are not recorded: " + other,
          "run without that tool, or unset the variable", kTroubles});
-  const std::string plugin = Variable(facts, "NCCL_PROFILER_PLUGIN");
+  const std::string plugin = EnvironmentOf(facts, "NCCL_PROFILER_PLUGIN");
   if (!plugin.empty() && plugin != "STATIC_PLUGIN")
     lines.push_back({CheckStatus::kWarn, kCheck,
                      "NCCL_PROFILER_PLUGIN is set, so NCCL algorithms are not recorded: " + plugin,
                      "unset the variable", kTroubles});
   for (const char* off : {"0", "off", "false", "no"}) {
-    if (Variable(facts, "TRACEINJECT") == off)
+    if (EnvironmentOf(facts, "TRACEINJECT") == off)
       lines.push_back({CheckStatus::kFail, kCheck,
                        fmt::format("TRACEINJECT={}: nothing is recorded", off),
                        "unset the variable", kTroubles});

@@ -13,6 +13,7 @@
 #include "analyzer/commands/shared/output.h"
 #include "analyzer/commands/shared/run_options.h"
 #include "analyzer/common/json_text.h"
+#include "analyzer/doctor/container_checks.h"
 #include "analyzer/doctor/machine_lines.h"
 #include "analyzer/doctor/output_folder.h"
 #include "analyzer/doctor/present_machine.h"
@@ -44,10 +45,12 @@ Checklist Examine(const std::string& root) {
                      "README.md, Install"});
   }
   Append(CheckEntrances(machine.facts, library.ok() ? library.value() : ""), lines);
+  Append(CheckPreloaded(machine.facts), lines);
   Append(CheckCounters(machine, root), lines);
-  Append(CheckOutputFolder(EnvironmentVariable("TRACEINJECT_OUTPUT", "run.db"),
-                           EnvironmentVariable("TRACEINJECT_SPOOL")),
-         lines);
+  const std::string output = EnvironmentVariable("TRACEINJECT_OUTPUT", "run.db"),
+                    spool = EnvironmentVariable("TRACEINJECT_SPOOL");
+  Append(CheckOutputFolder(output, spool), lines);
+  Append(CheckContainer(root, machine.facts, KnownFolder(output)), lines);
   Append(CheckPresentMachine(machine), lines);
   return lines;
 }
