@@ -5,21 +5,24 @@ set -uo pipefail
 
 usage() {
   cat <<'TEXT'
-usage: run.sh [--no-install] [--sanitizers]
+usage: run.sh [--no-install] [--sanitizers] [--aarch64]
 
 Installs the distribution's packages that build and tests need (with sudo when not root), builds in Release, and runs the unit and
 end-to-end tests, the checks of scripts, and the formatting check. Exit code 0 only if nothing failed.
 
   --no-install   leave packages alone
   --sanitizers   also build and test with AddressSanitizer and UndefinedBehaviorSanitizer, and with ThreadSanitizer
+  --aarch64      also cross-compile analyze for 64-bit Arm, which takes seven minutes, and compare its reports; without it, only
+                 the library is
 TEXT
 }
 
-install=yes presets=(release)
+install=yes presets=(release) arm_programs=()
 for argument in "$@"; do
   case $argument in
     --no-install) install=no ;;
     --sanitizers) presets+=(asan tsan) ;;
+    --aarch64) arm_programs+=(analyze) ;;
     -h | --help) usage && exit 0 ;;
     *) usage >&2 && exit 2 ;;
   esac
@@ -126,12 +129,16 @@ portable_wheel() {
   TRACEINJECT_WHEEL=$(echo build/portable/wheel/*manylinux*.whl) python3 -B tests/end_to_end/wheel_test.py
 }
 
-# The programs for 64-bit Arm under an emulator: unit tests of the injector, a recording on the fake GPU, reports that are the same.
+# What is built for 64-bit Arm, under an emulator: unit tests of the library, recordings on the fake GPU, and that they are read here.
 aarch64_programs() {
-  local emulator=qemu-aarch64-static name
-  configure_and_build aarch64 -DTRACEINJECT_TESTS=ON -- analyze traceinject fake_gpu machine_test store_test injector_test || return
+  local emulator=qemu-aarch64-static name left_out
+  # The emulator has no process_vm_readv, tells its own state in /proc/self, limits no memory, and is slow; native stacks are for x86-64.
+  left_out='MemoryBlocksTest.*:FrameWalkTest.*:OldFrameWalkTest.*:NativeStacksTest.*:LoadedCodeTest.*:ObjectFileTest.*:UnwindRowTest.*'
+  left_out+=':ProcFiles.StatOfThisProcess:BufferPoolTest.AllocatesABufferLater*:RingSetDeathTest.*:*KeptFile*'
+  configure_and_build aarch64 -DTRACEINJECT_TESTS=ON -- traceinject fake_gpu machine_test store_test injector_test "${arm_programs[@]}" ||
+    return
   for name in machine_test store_test injector_test; do
-    "$emulator" "build/aarch64/bin/$name" --gtest_brief=1 || return
+    "$emulator" "build/aarch64/bin/$name" --gtest_brief=1 "--gtest_filter=-$left_out" || return
   done
   for name in aarch64 recording; do
     TRACEINJECT_BUILD=build/aarch64 TRACEINJECT_NATIVE=build/release TRACEINJECT_EMULATOR=$emulator \

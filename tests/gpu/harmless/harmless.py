@@ -133,7 +133,8 @@ class Suite:
                      "HARMLESS_TASK": str(folder / "task.json"), "TMPDIR": str(folder / "tmp"),
                      "TORCHINDUCTOR_CACHE_DIR": str(folder / "inductor"), "TRITON_CACHE_DIR": str(folder / "triton")})
         if self.options.cuda:
-            kept["LD_LIBRARY_PATH"] = str(self.options.cuda)
+            # numba would ask the stand-in for what it lacks, where PyTorch's tests ask whether numba has CUDA.
+            kept.update({"LD_LIBRARY_PATH": str(self.options.cuda), "NUMBA_DISABLE_CUDA": "1"})
         if arm == "recorded":
             kept.update({"LD_PRELOAD": str(self.library), "TRACEINJECT_OUTPUT": str(self.out / "recordings" / f"{name}.%p.db")})
         return kept
