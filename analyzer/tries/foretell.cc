@@ -5,12 +5,13 @@
 #include <charconv>
 #include <cmath>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "analyzer/common/mean.h"
+#include "analyzer/tries/wishes.h"
 #include "analyzer/verdict/levers.h"
-#include "injector/options/try_list.h"
 
 namespace traceinject {
 namespace {
@@ -24,17 +25,12 @@ int NumberIn(std::string_view text) {
   return number;
 }
 
-std::vector<TryWish> LeversIn(const std::string& tried) {
-  std::vector<TryWish> wishes;
-  return ParseTryList(tried, &wishes) ? wishes : std::vector<TryWish>();
-}
-
-// 0: it sets none.
-int WorkersTried(const std::string& tried) {
-  for (const TryWish& wish : LeversIn(tried)) {
+// Empty: it sets none.
+std::optional<int> WorkersTried(const std::string& tried) {
+  for (const TryWish& wish : WishesOf(tried)) {
     if (wish.lever == kWorkers) return NumberIn(wish.value);
   }
-  return 0;
+  return std::nullopt;
 }
 
 int WorkersNow(const proto::Verdict& verdict) {
@@ -50,13 +46,14 @@ int WorkersNow(const proto::Verdict& verdict) {
 // the work for its batches, divided by them. What that is, is known where the program waits for
 // them: all are busy all the time, or without any the program does it while it waits.
 double PartSaved(const proto::Verdict& verdict, const std::string& tried) {
-  const int then = WorkersTried(tried);
-  if (then <= 0 || !verdict.has_new_step_ns()) return 1;
+  const std::optional<int> then = WorkersTried(tried);
+  if (!then || !verdict.has_new_step_ns()) return 1;
+  if (*then == 0) return 0;  // the program loads while it waits
   const auto saved_ns = static_cast<double>(verdict.saved_ns()),
              new_step_ns = static_cast<double>(verdict.new_step_ns());
   const int now = WorkersNow(verdict);
   const double work_ns = now == 0 ? saved_ns : now * (new_step_ns + saved_ns);
-  const double still_waited_ns = std::max(0.0, work_ns / then - new_step_ns);
+  const double still_waited_ns = std::max(0.0, work_ns / *then - new_step_ns);
   return std::max(0.0, 1 - still_waited_ns / saved_ns);
 }
 
@@ -65,7 +62,7 @@ std::int64_t MeanOf(const std::vector<double>& values) { return std::llround(Mea
 }  // namespace
 
 bool TakesAway(const std::string& label, const std::string& tried) {
-  const std::vector<TryWish> wishes = LeversIn(tried);
+  const std::vector<TryWish> wishes = WishesOf(tried);
   return std::any_of(wishes.begin(), wishes.end(),
                      [&](const TryWish& wish) { return TakesCauseAway(label, wish.text()); });
 }

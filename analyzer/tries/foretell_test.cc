@@ -47,6 +47,7 @@ TEST(ForetellTest, FewerWorkersTakeAPartOfIt) {
   EXPECT_EQ(fix.predicted_ns(), 25 * kMs) << "two of them make a batch in 25 ms";
   EXPECT_EQ(fix.predicted_low_ns(), 18'750'000);
   EXPECT_EQ(Foretold("num_workers=1", {&verdict}).predicted_ns(), 0) << "as it is";
+  EXPECT_EQ(Foretold("num_workers=0", {&verdict}).predicted_ns(), 0) << "none";
 }
 
 TEST(ForetellTest, WithoutWorkersTheProgramLoadsWhileItWaits) {

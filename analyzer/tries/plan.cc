@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "analyzer/tries/foretell.h"
+#include "analyzer/tries/wishes.h"
 #include "injector/options/try_list.h"
 #include "schemas/try_levers.h"
 
@@ -14,12 +15,6 @@ namespace traceinject {
 namespace {
 
 constexpr std::string_view kSeparators = ",+";  // each of its own, together
-
-// Wishes that are known to be right.
-std::vector<TryWish> WishesOf(const std::string& tried) {
-  std::vector<TryWish> wishes;
-  return ParseTryList(tried, &wishes) ? wishes : std::vector<TryWish>();
-}
 
 TryEffect WorstEffect(const std::string& tried) {
   TryEffect worst = TryEffect::kNothing;

@@ -8,7 +8,7 @@
 
 #include "analyzer/common/units.h"
 #include "analyzer/report/layout/text_notation.h"
-#include "injector/options/try_list.h"
+#include "analyzer/tries/wishes.h"
 
 namespace traceinject {
 namespace {
@@ -16,13 +16,6 @@ namespace {
 constexpr int kBold = 1, kYellow = 33;
 constexpr char kNothing[] = "-";
 constexpr double kAboutAsMuch = 0.95;
-
-// As in TRACEINJECT_TRY, which they have been in.
-std::vector<TryWish> LeversIn(const proto::TriedFix& fix) {
-  std::vector<TryWish> wishes;
-  ParseTryList(fix.tried(), &wishes);
-  return wishes;
-}
 
 std::string EndsText(std::int64_t low_ns, std::int64_t high_ns) {
   return fmt::format("{} to {}", FormatTime(low_ns), FormatTime(high_ns));
@@ -125,7 +118,8 @@ std::string MeasuredText(const proto::TriedFix& fix) {
 
 std::string FixName(const proto::TriedFix& fix) {
   std::string name;
-  for (const TryWish& wish : LeversIn(fix)) name += (name.empty() ? "" : " + ") + wish.text();
+  for (const TryWish& wish : WishesOf(fix.tried()))
+    name += (name.empty() ? "" : " + ") + wish.text();
   return name;
 }
 
@@ -141,7 +135,7 @@ const proto::TriedFix* BestFix(const proto::Tries& tries) {
   for (const proto::TriedFix& fix : tries.fixes()) {
     const bool is_enough = fix.outcome() == "measured" && fix.saved_low_ns() > 0 &&
                            static_cast<double>(fix.saved_ns()) >= enough_ns;
-    if (is_enough && LeversIn(fix).size() < LeversIn(*best).size()) best = &fix;
+    if (is_enough && WishesOf(fix.tried()).size() < WishesOf(best->tried()).size()) best = &fix;
   }
   return best;
 }
