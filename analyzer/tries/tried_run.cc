@@ -40,24 +40,34 @@ std::optional<std::int64_t> PeakBytes(const proto::Report& report) {
   return most;
 }
 
+// The run as it is after its first steps, so that the verdict is on what is measured: what happens
+// now and then, such as checkpoints, has another share of all steps.
+Result<ComparedRun> AfterWarmUp(const Run& run, std::size_t warm_up) {
+  const ComparedRun all = PrepareRun(run, {});
+  const proto::DeviceSteps& steps = all.device_steps();
+  if (all.steps.empty()) return Error{"no training steps were found"};
+  const std::int64_t first = std::max(static_cast<std::int64_t>(warm_up), steps.warm_up());
+  const std::int64_t count = std::max<std::int64_t>(steps.steps_size() - first, 0);
+  if (count < kLeastTriedSteps)
+    return Error{fmt::format("{} after {} of warm-up; at least {} are needed",
+                             Plural(count, "step"), first, kLeastTriedSteps)};
+  ReportOptions options;
+  options.steps = StepChoice{steps.first() + first, steps.first() + first + count - 1};
+  return PrepareRun(run, options);
+}
+
 }  // namespace
 
 double TriedRun::mean_ns() const { return Mean(steps_ns); }
 
 Result<TriedRun> MeasureTry(const Run& run, std::size_t warm_up) {
-  ComparedRun side = PrepareRun(run, {});
-  const proto::DeviceSteps& steps = side.device_steps();
-  if (side.steps.empty()) return Error{"no training steps were found"};
+  Result<ComparedRun> after = AfterWarmUp(run, warm_up);
+  if (!after.ok()) return Error{after.error()};
+  ComparedRun& side = after.value();
   TriedRun found;
-  const auto first = std::max<std::size_t>(warm_up, static_cast<std::size_t>(steps.warm_up()));
   const auto recording_ns = static_cast<double>(side.report.verdict().recording_ns());
-  for (std::size_t row = first; row < static_cast<std::size_t>(steps.steps_size()); ++row)
-    found.steps_ns.push_back(static_cast<double>(steps.steps(static_cast<int>(row)).length_ns()) -
-                             recording_ns);
-  if (found.steps_ns.size() < kLeastTriedSteps)
-    return Error{fmt::format("{} after {} of warm-up; at least {} are needed",
-                             Plural(static_cast<std::int64_t>(found.steps_ns.size()), "step"),
-                             first, kLeastTriedSteps)};
+  for (const proto::StepSplit& step : side.device_steps().steps())
+    found.steps_ns.push_back(static_cast<double>(step.length_ns()) - recording_ns);
   found.peak_bytes = PeakBytes(side.report);
   found.losses = ParseLosses(NoteOf(run, kLosses));
   found.diff = NoteOf(run, kDiff);

@@ -15,7 +15,7 @@
 namespace traceinject {
 
 struct TriedRun {
-  proto::Report report;          // with its verdict
+  proto::Report report;          // of these steps, with its verdict
   std::vector<double> steps_ns;  // after the warm-up, in order, without what recording adds
   std::optional<std::int64_t> peak_bytes;  // as TriedRuns.peak_bytes
   std::vector<double> losses;              // of the first process that noted some
@@ -25,7 +25,7 @@ struct TriedRun {
 };
 
 // With fewer steps after the warm-up nothing is measured.
-inline constexpr std::size_t kLeastTriedSteps = 3;
+inline constexpr std::int64_t kLeastTriedSteps = 3;
 
 // Steps of the GPU that the verdict is about; the first `warm_up` of them, and those that the
 // report takes for warm-up, do not count. Error: there are not enough, in a sentence.

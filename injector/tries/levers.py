@@ -14,6 +14,7 @@
 # raised: where ours fails, that call is made. What the compiler of torch is, is not imported before a module is compiled, and it
 # compiles nothing of ours (hide_from_compiler).
 
+import builtins
 import collections
 import functools
 import gc
@@ -21,6 +22,8 @@ import inspect
 import io
 import itertools
 import os
+import pathlib
+import shutil
 import sys
 import threading
 import types
@@ -325,7 +328,7 @@ def pull_non_blocking(torch, value):
     plain = (torch.Tensor, torch.nn.Parameter)  # others are asked by the program's code, or are not there
 
     def is_upload(tensor, args, kwargs, is_cuda):
-        if type(tensor) not in plain or "non_blocking" in kwargs or any(isinstance(arg, bool) for arg in args):
+        if type(tensor) not in plain or kwargs.get("non_blocking") or any(isinstance(arg, bool) for arg in args):
             return False
         if tensor.device.type != "cpu":
             return False
@@ -347,8 +350,8 @@ def pull_non_blocking(torch, value):
                     is_ours = False
                 if not is_ours:
                     return original(self, *args, **kwargs)
-                count.tell(text, Argument(original.__name__, "non_blocking", True, None, False))
-                return original(self, *args, non_blocking=True, **kwargs)
+                count.tell(text, Argument(original.__name__, "non_blocking", True, None, "non_blocking" in kwargs))
+                return original(self, *args, **{**kwargs, "non_blocking": True})
 
             return copy
 
@@ -772,55 +775,102 @@ saving = {}  # "folder" -> Elsewhere, "none" -> the count of what was not saved
 
 
 class Elsewhere:
-    """Saved files that lie in another folder than the program believes, and its calls that name them: it may rename what it saved, remove
-    it, or load it again."""
+    """Saved files that lie in another folder than the program believes, and its calls that name them: it may rename, link, or copy what it
+    saved, look whether it is there, read, or remove it."""
 
     def __init__(self, folder):
         self.folder, self.paths, self.count = os.path.abspath(folder), {}, Count("save_folder")
+        self.numbers = itertools.count(1)
 
     @staticmethod
     def key(path):
-        return os.path.abspath(os.fspath(path)) if isinstance(path, (str, os.PathLike)) else None
+        try:
+            return os.path.abspath(os.fspath(path)) if isinstance(path, (str, os.PathLike)) else None
+        except OSError:  # the folder that the program runs in is gone
+            return None
+
+    def place(self, path):
+        """Where to write instead. Numbered, as files of different folders have the same names."""
+        key = self.key(path)
+        if key not in self.paths:
+            os.makedirs(self.folder, exist_ok=True)
+            self.paths[key] = os.path.join(self.folder, "%d-%s" % (next(self.numbers), os.path.basename(key)))
+        return self.paths[key]
 
     def save(self, path):
-        """Where to write instead. Numbered, as files of different folders have the same names."""
-        os.makedirs(self.folder, exist_ok=True)
+        place = self.place(path)
         self.count.tell("torch.save(%s) went elsewhere" % shown(os.fspath(path)))
-        name = "%d-%s" % (self.count.times, os.path.basename(os.fsdecode(path)))
-        return self.paths.setdefault(self.key(path), os.path.join(self.folder, name))
+        return place
 
     def find(self, path):
-        return self.paths.get(self.key(path), path)
+        return self.paths.get(self.key(path), path) if self.paths else path
+
+    def make_move(self, original):
+        def move(src, dst, *args, **kwargs):
+            there = self.paths.pop(self.key(src), None)
+            if there is None:
+                return original(src, dst, *args, **kwargs)
+            self.paths[self.key(dst)] = there
+            return None
+
+        return move
+
+    def make_link(self, original):
+        """A second name of it. What a symbolic link says counts from where it is."""
+        def link(src, dst, *args, **kwargs):
+            there = self.find(src)
+            if there is src and self.paths and isinstance(src, (str, pathlib.PurePath)) and isinstance(dst, (str, pathlib.PurePath)):
+                beside = os.path.join(os.path.dirname(dst), src)
+                there = src if self.find(beside) is beside else self.find(beside)
+            if there is src:
+                return original(src, dst, *args, **kwargs)
+            return original(there, self.place(dst))
+
+        return link
+
+    def make_copy(self, original):
+        """Of what a file says, or of what is known of it."""
+        def copy(src, dst, *args, **kwargs):
+            there = self.find(src)
+            if there is src:
+                return original(src, dst, *args, **kwargs)
+            original(there, self.place(dst), *args, **kwargs)
+            return dst
+
+        return copy
+
+    def make_remove(self, original):
+        def remove(path, *args, **kwargs):
+            return original(self.paths.pop(self.key(path), path), *args, **kwargs)
+
+        return remove
+
+    def make_read(self, original):
+        def read(path, *args, **kwargs):
+            return original(self.find(path), *args, **kwargs)
+
+        return read
+
+    def make_open(self, original):
+        def open_(file, mode="r", *args, **kwargs):
+            return original(self.find(file) if mode in ("r", "rb", "rt") else file, mode, *args, **kwargs)
+
+        return open_
 
     def watch(self, torch):
-        def make_move(original):
-            def move(src, dst, *args, **kwargs):
-                there = self.paths.pop(self.key(src), None)
-                if there is None:
-                    return original(src, dst, *args, **kwargs)
-                self.paths[self.key(dst)] = there
-                return None
-
-            return move
-
-        def make_remove(original):
-            def remove(path, *args, **kwargs):
-                return original(self.paths.pop(self.key(path), path), *args, **kwargs)
-
-            return remove
-
-        def make_load(original):
-            def load(f, *args, **kwargs):
-                return original(self.find(f), *args, **kwargs)
-
-            return load
-
-        for name in ("replace", "rename"):
-            wrap(os, name, make_move)
-        for name in ("remove", "unlink"):
-            wrap(os, name, make_remove)
+        """The sets in os that say what a function can do know it by itself."""
+        sets = [vars(os)[name] for name in ("supports_dir_fd", "supports_fd", "supports_follow_symlinks", "supports_effective_ids")]
+        for owner, make, names in ((os, self.make_move, ("replace", "rename")), (os, self.make_link, ("link", "symlink")),
+                                   (os, self.make_remove, ("remove", "unlink")), (os, self.make_read, ("stat",)),
+                                   (shutil, self.make_copy, ("copyfile", "copystat", "copymode")),
+                                   (builtins, self.make_open, ("open",))):
+            for name in names:
+                original = getattr(owner, name)
+                wrap(owner, name, make)
+                for known in sets:
+                    known.update({getattr(owner, name)} if original in known else ())
         if hasattr(torch.serialization, "load"):
-            wrap(torch.serialization, "load", make_load)
+            wrap(torch.serialization, "load", self.make_read)
             torch.load = torch.serialization.load
 
 

@@ -276,6 +276,23 @@ class OnTorch(Base):
                          ["a/real", "elsewhere/1-model.pt", "elsewhere/2-last.pt", "train.py"])
         self.assertEqual(played.told["save_folder"], (2, "train.py:5 torch.save('last.pt') went elsewhere"))
 
+    def test_what_was_saved_elsewhere_has_the_names_that_the_program_gives_it(self):
+        played = self.play("import os, pathlib, shutil, torch\n"
+                           "for way in (os.link, shutil.copy2, shutil.copyfile, os.symlink, shutil.move):\n"
+                           "    torch.save([way.__name__], 'last.pt')\n"
+                           "    way('last.pt', 'best.pt')\n"
+                           "    assert os.path.exists('best.pt') and pathlib.Path('best.pt').stat().st_size > 0\n"
+                           "    print(torch.load('best.pt'), len(open('best.pt', 'rb').read()) > 9, os.path.exists('last.pt'))\n"
+                           "    os.remove('best.pt')\n"
+                           "    print(os.path.exists('best.pt'))\n"
+                           "os.makedirs('a')\ntorch.save([1], 'a/1.pt')\nos.symlink('1.pt', 'a/latest')\nprint(torch.load('a/latest'))\n"
+                           "open('plain', 'w').write('x')\nos.symlink('plain', 'to_plain')\nshutil.copy2('to_plain', 'copied', follow_symlinks=False)\n"
+                           "print(os.path.islink('copied'), os.stat in os.supports_dir_fd, os.stat('plain').st_size)\n"
+                           "os.link(b'plain', b'of_bytes')\nprint(open('of_bytes').read())", save_folder="elsewhere")
+        self.assertEqual(played.printed, [*(line for name in ("link", "copy2", "copyfile", "symlink") for line in (f"['{name}'] True True", "False")),
+                                          "['move'] True False", "False", "[1]", "True True 1", "x"])
+        self.assertEqual(sorted(path.name for path in played.folder.rglob("*.pt") if path.parent.name != "elsewhere"), [])
+
     def test_a_folder_that_cannot_be_made(self):
         played = self.play("import torch\ntorch.save([1], 'model.pt')\nprint(torch.load('model.pt'))", save_folder="/proc/none")
         self.assertEqual((played.printed, played.told["save_folder"][0]), (["[1]"], 0))
@@ -465,8 +482,8 @@ def step():
                            "pinned.cuda(0, False)\nSub(pinned=True).to('cuda')\nprint([one[2] for one in torch.log])\ntry:\n"
                            "    pinned.to(nonsense=1)\n"
                            "except TypeError:\n    print('refused')", non_blocking="1")
-        self.assertEqual(played.printed, [str([True] * 5 + [False] * 7), "refused"])
-        self.assertEqual(played.told["non_blocking"], (5, "train.py:8 Tensor.to(non_blocking=True) of pinned memory, was False"))
+        self.assertEqual(played.printed, [str([True] * 5 + [False, True] + [False] * 5), "refused"])
+        self.assertEqual(played.told["non_blocking"], (6, "train.py:10 Tensor.to(non_blocking=True) of pinned memory, was False"))
         self.assertEqual(played.all[4][2], "train.py:7 Tensor.cuda(non_blocking=True) of pinned memory, was False")
 
     OPTIMIZERS = ("import torch\ndef some(device='cuda'):\n    yield torch.nn.Parameter((2,), device)\ndef show(one):\n"
