@@ -59,6 +59,17 @@ class Ranks(harness.TestCase):
     def each(kind):
         return [(random.Random(f"{kind} {seed}").randrange(RANKS), seed) for seed in range(1, SEEDS + 1)]
 
+    def test_ranks_that_no_launcher_told(self):
+        """As Lightning starts them: NCCL knows which is which."""
+        started = [self.start(command=[sys.executable, str(PROGRAM), "more", "1", "1", "20"],
+                              env={**harness.STAND_IN, "TRACEINJECT_OUTPUT": f"run{rank}.db", "LOCAL_RANK": str(rank), "NODE_RANK": "0", "WORLD_SIZE": "2"})
+                   for rank in range(2)]
+        for process in started:
+            self.assertEqual(self.finish(process).code, 0)
+        report = json.loads(self.analyze("report", ".", "--format", "json"))
+        self.assertEqual([(source["rank"], source["world_size"]) for source in report["sources"]], [(0, 2), (1, 2)])
+        self.assertIn("straggler", [one["name"] for one in report["rank_findings"]])
+
     def test_more_kernels(self):
         for late, seed in self.each("more"):
             first, kernel = self.first("more", late, seed, 200)

@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "analyzer/import/kineto/kineto_json.h"
+#include "analyzer/import/load/find_place.h"
 #include "analyzer/import/nsys/nsys_sqlite.h"
 #include "analyzer/import/nsys/nsys_tables.h"
 #include "analyzer/import/open/open_recording.h"
@@ -123,7 +124,13 @@ Result<RecordedFile> ReadRecording(const std::string& path, ReadProgress& progre
     const auto database = OpenDatabase(path);
     if (!database.ok()) return Error{database.error()};
     const Status ours = ExpectRecording(database.value());
-    if (ours.ok()) return ReadRunDb(database.value(), progress, part);
+    if (ours.ok()) {
+      Result<RecordedFile> file = ReadRunDb(database.value(), progress, part);
+      if (file.ok())
+        std::for_each(file.value().ranks.begin(), file.value().ranks.end(),
+                      FindPlaceByCommunicator);
+      return file;
+    }
     if (IsNsysExport(database.value())) return ReadNsysSqlite(database.value(), progress);
     return Error{ours.error()};
   } catch (const std::bad_alloc&) {
