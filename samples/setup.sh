@@ -7,8 +7,8 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 # Debian 12 packages. This is the only list of them.
 build_packages=(
   cmake ninja-build g++ pkg-config python3 binutils
-  libsqlite3-dev libfmt-dev libcli11-dev libsimdjson-dev protobuf-compiler libprotobuf-dev libzstd-dev zlib1g-dev libpng-dev
-  libimgui-dev libglfw3-dev libegl-dev libgl-dev libopengl-dev libegl1 libgl1-mesa-dri fonts-dejavu-core
+  libsqlite3-dev libfmt-dev libcli11-dev libboost-dev libsimdjson-dev protobuf-compiler libprotobuf-dev libzstd-dev zlib1g-dev
+  libpng-dev libimgui-dev libglfw3-dev libegl-dev libgl-dev libopengl-dev libegl1 libgl1-mesa-dri fonts-dejavu-core
   sqlite3 zstd
 )
 test_packages=(

@@ -11,6 +11,7 @@
 #include "analyzer/commands/job/job_commands.h"
 #include "analyzer/commands/record/record_commands.h"
 #include "analyzer/commands/run/run_commands.h"
+#include "analyzer/commands/serve/serve_command.h"
 #include "analyzer/commands/try/try_commands.h"
 #include "analyzer/common/text.h"
 #include "analyzer/import/open/open_recording.h"

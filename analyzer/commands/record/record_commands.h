@@ -8,7 +8,6 @@
 
 namespace traceinject {
 
-int RunServe(const std::vector<std::string>& arguments);
 int RunDoctor(const std::vector<std::string>& arguments);
 int RunPreload(const std::vector<std::string>& arguments);
 int RunWatch(const std::vector<std::string>& arguments);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/commands/record/live_metrics.h"
+#include "analyzer/commands/serve/live_metrics.h"
 
 #include <fmt/format.h>
 
@@ -36,10 +36,10 @@ void LiveMetrics::Refresh() {
 HttpResponse LiveMetrics::Answer(const HttpRequest& request) {
   if (request.path != "/metrics") return {.status = 404, .body = "only /metrics exists\n"};
   if (request.method != "GET")
-    return {.status = 405, .body = "/metrics is read-only\n", .allow = "GET"};
+    return {.status = 405, .body = "/metrics is read-only\n", .headers = {{"Allow", "GET, HEAD"}}};
+  const std::lock_guard lock(mutex_);
   Refresh();
-  const bool open_metrics =
-      request.accept.find("application/openmetrics-text") != std::string::npos;
+  const bool open_metrics = AcceptsWord(request.header("accept"), "application/openmetrics-text");
   const MetricsDialect dialect =
       open_metrics ? MetricsDialect::kOpenMetrics : MetricsDialect::kPrometheus;
   return {.content_type = open_metrics

@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
-#include <signal.h>
-#include <unistd.h>
 
-#include <atomic>
-#include <chrono>
 #include <cstdio>
 #include <optional>
 #include <string>
 #include <utility>
 
-#include "analyzer/commands/record/http_server.h"
-#include "analyzer/commands/record/live_metrics.h"
-#include "analyzer/commands/record/record_commands.h"
+#include "analyzer/commands/serve/access_options.h"
+#include "analyzer/commands/serve/live_metrics.h"
+#include "analyzer/commands/serve/serve_command.h"
+#include "analyzer/commands/serve/stop_signals.h"
 #include "analyzer/commands/shared/arguments.h"
 #include "analyzer/commands/shared/exit_code.h"
 #include "analyzer/commands/shared/mfu_options.h"
 #include "analyzer/common/units.h"
+#include "analyzer/http/access.h"
+#include "analyzer/http/http_server.h"
 
 namespace traceinject {
 namespace {
@@ -35,45 +34,43 @@ struct ServeOptions {
   LiveOptions live;
   std::string address = "127.0.0.1:9464";
   std::optional<std::int64_t> window_ns, every_ns;
+  AccessOptions access;
 };
 
-// Set by Ctrl-C: reading gives up, and the server ends. A second one ends the program at once.
-std::atomic<bool> stop_asked{false};
-int stop_pipe[2] = {-1, -1};
-
-void AskToStop(int) {
-  stop_asked = true;
-  const char letter = 's';
-  [[maybe_unused]] const ssize_t ignored = write(stop_pipe[1], &letter, 1);
+int Complain(const std::string& problem, int exit_code) {
+  fmt::print(stderr, "{}: {}\n", kServeProgram, problem);
+  return exit_code;
 }
 
-bool CatchStop() {
-  if (pipe(stop_pipe) != 0) return false;
-  struct sigaction action = {};
-  action.sa_handler = AskToStop;
-  action.sa_flags = static_cast<int>(SA_RESETHAND);
-  return sigaction(SIGINT, &action, nullptr) == 0 && sigaction(SIGTERM, &action, nullptr) == 0;
+void Announce(const ServeOptions& options, const ListenSocket& socket, const AccessRules& rules,
+              const std::string& made_token) {
+  if (!rules.is_loopback && rules.credentials.empty())
+    fmt::print(stderr, "warning: anyone who can reach this address can read {}\n",
+               rules.open ? "everything that is served; see --token"
+                          : "the metrics, including host names and the run's name; see --token");
+  fmt::print(stderr, "serving /metrics at {} (port {}) for the last {}; Ctrl-C ends it\n",
+             options.address, socket.port(), FormatTime(options.live.last_ns));
+  if (!made_token.empty()) fmt::print(stderr, "token: {}\n", made_token);
 }
 
 int Serve(const ServeOptions& options) {
-  auto server = HttpServer::Listen(options.address);
-  if (!server.ok()) {
-    fmt::print(stderr, "{}: {}\n", kServeProgram, server.error());
-    return kBadUsage;
-  }
-  if (!CatchStop()) {
-    fmt::print(stderr, "{}: cannot catch Ctrl-C\n", kServeProgram);
-    return kUnreadable;
-  }
-  if (!server.value().is_loopback())
-    fmt::print(stderr,
-               "warning: anyone who can reach this address can read the metrics, including host "
-               "names and the run's name\n");
-  fmt::print(stderr, "serving /metrics at {} (port {}) for the last {}; Ctrl-C ends it\n",
-             options.address, server.value().port(), FormatTime(options.live.last_ns));
+  AccessRules rules;
+  rules.open = options.access.open;
+  rules.open_path = "/metrics";
+  std::string made_token;
+  auto credentials = ReadCredentials(options.access, made_token);
+  if (!credentials.ok()) return Complain(credentials.error(), kBadUsage);
+  rules.credentials = std::move(credentials).value();
+  auto socket = ListenSocket::Open(options.address);
+  if (!socket.ok()) return Complain(socket.error(), kBadUsage);
+  rules.is_loopback = socket.value().is_loopback();
+  if (!StopSignals::Catch()) return Complain("cannot catch Ctrl-C", kUnreadable);
+  Announce(options, socket.value(), rules, made_token);
   LiveMetrics metrics(options.live, options.every_ns.value_or(LiveMetrics::kEvery_ns));
-  server.value().Run(stop_pipe[0],
-                     [&](const HttpRequest& request) { return metrics.Answer(request); });
+  ServeHttp(std::move(socket).value(), StopSignals::fd(), [&](const HttpRequest& request) {
+    auto refusal = RefuseAccess(rules, request);
+    return refusal ? std::move(*refusal) : metrics.Answer(request);
+  });
   fmt::print(stderr, "ended\n");
   return kReported;
 }
@@ -92,6 +89,7 @@ int RunServe(const std::vector<std::string>& arguments) {
   AddTime(app, "--window", options.window_ns,
           "how much of the end of the recording the metrics cover (default 30s)");
   AddTime(app, "--every", options.every_ns, "minimum time between reads (default 5s)");
+  AddAccessOptions(app, options.access);
   AddMfuOptions(app, options.live.report.mfu);
   if (const auto exit_code = ParseArguments(app, arguments)) return *exit_code;
   if (options.window_ns) options.live.last_ns = *options.window_ns;
@@ -99,7 +97,7 @@ int RunServe(const std::vector<std::string>& arguments) {
     fmt::print(stderr, "{}: --window and --every must be greater than 0\n", kServeProgram);
     return kBadUsage;
   }
-  options.live.report.stop = &stop_asked;
+  options.live.report.stop = StopSignals::flag();
   return Serve(options);
 }
 

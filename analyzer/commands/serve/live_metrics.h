@@ -3,11 +3,12 @@
 #pragma once
 
 #include <chrono>
+#include <mutex>
 #include <optional>
 #include <string>
 
-#include "analyzer/commands/record/http_server.h"
 #include "analyzer/commands/record/live_report.h"
+#include "analyzer/http/http_message.h"
 
 namespace traceinject {
 
@@ -24,6 +25,7 @@ class LiveMetrics {
  private:
   void Refresh();
 
+  std::mutex mutex_;  // answers come one at a time
   LiveOptions options_;
   std::chrono::nanoseconds every_;
   std::optional<std::chrono::steady_clock::time_point> next_;  // empty: nothing was read yet
