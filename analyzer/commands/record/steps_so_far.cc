@@ -8,12 +8,15 @@
 #include <functional>
 
 #include "analyzer/import/open/open_recording.h"
+#include "analyzer/import/open/writer_lock.h"
 #include "analyzer/metrics/steps/nvtx_steps.h"
 
 namespace traceinject {
 namespace {
 
-// Calls visit(row, rowid) for the rows behind `last`, and moves that on. What cannot be read now is
+constexpr char kRangeColumns[] = "text, dur, kind";
+
+// Calls visit(row) for the rows behind `last`, and moves that on. What cannot be read now is
 // read the next time.
 void ForNewRows(const Database& recording, const std::string& table, const std::string& columns,
                 std::int64_t& last, const std::function<void(const Statement&)>& visit) {
@@ -48,14 +51,40 @@ const std::string& StepsSoFar::Process::StepName(std::int64_t text, const Databa
   return entry->second;
 }
 
+// `row`: rowid, text, dur, kind.
+void StepsSoFar::Process::AddRange(const Statement& row, const Database& recording) {
+  if (row.is_null(1) || static_cast<NvtxKind>(row.int64(3)) == NvtxKind::kMark) return;
+  const std::string& name = StepName(row.int64(1), recording);
+  if (name.empty()) return;
+  ++ranges[name].count;
+  ranges[name].dur_ns += row.int64(2);
+}
+
 void StepsSoFar::Process::ReadRanges(const Database& recording) {
-  ForNewRows(recording, "nvtx", "text, dur, kind", last_range, [&](const Statement& row) {
-    if (row.is_null(1) || static_cast<NvtxKind>(row.int64(3)) == NvtxKind::kMark) return;
-    const std::string& name = StepName(row.int64(1), recording);
-    if (name.empty()) return;
-    ++ranges[name].count;
-    ranges[name].dur_ns += row.int64(2);
-  });
+  ForNewRows(recording, "nvtx", kRangeColumns, last_range,
+             [&](const Statement& row) { AddRange(row, recording); });
+  ReadOpenRanges(recording);
+}
+
+void StepsSoFar::Process::ReadOpenRanges(const Database& recording) {
+  const auto read = [&](const std::string& which) {
+    auto rows = recording.Prepare(
+        fmt::format("SELECT rowid, {} FROM nvtx WHERE rowid {}", kRangeColumns, which));
+    if (!rows.ok()) return;
+    for (auto row = rows.value().Step(); row.ok() && row.value(); row = rows.value().Step()) {
+      const std::int64_t id = rows.value().int64(0);
+      last_open_range = std::min(last_open_range, id);
+      if (rows.value().is_null(2)) {
+        open_ranges.insert(id);
+      } else {
+        open_ranges.erase(id);
+        AddRange(rows.value(), recording);
+      }
+    }
+  };
+  const std::int64_t before = last_open_range;
+  for (const std::int64_t id : std::set(open_ranges)) read(fmt::format("= {}", id));
+  read(fmt::format("< {}", before));
 }
 
 std::int64_t StepsSoFar::Process::marks() const {
@@ -84,9 +113,9 @@ std::optional<std::int64_t> StepsSoFar::Count(const std::vector<std::string>& re
   for (const std::string& path : recordings) {
     Process& process = processes_[path];
     // Beside a write-ahead log a reader and the writer do not meet; elsewhere one waits for the
-    // other.
+    // other, if there is one.
     std::error_code error;
-    if (std::filesystem::exists(path + "-wal", error)) {
+    if (std::filesystem::exists(path + "-wal", error) || !HasWriter(path)) {
       const auto recording = OpenRecording(path);
       if (recording.ok()) process.Read(recording.value());
     }

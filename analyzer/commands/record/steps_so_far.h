@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -28,12 +29,18 @@ class StepsSoFar {
   };
   struct Process {
     std::int64_t last_mark = 0, last_range = 0;  // rowids
+    // Ranges that were open when they were stored have negative rowids and are stored again when
+    // they end (injector/store/row_writer.h).
+    std::int64_t last_open_range = 0;
+    std::set<std::int64_t> open_ranges;  // of these, rowids of those that had not ended
     std::map<std::uint32_t, MarkSpan> optimizers;
     std::map<std::string, Ranges> ranges;                      // by what stands before their number
     std::unordered_map<std::int64_t, std::string> step_names;  // of texts; empty: names no step
     void Read(const Database& recording);
     void ReadMarks(const Database& recording);
     void ReadRanges(const Database& recording);
+    void ReadOpenRanges(const Database& recording);
+    void AddRange(const Statement& row, const Database& recording);
     const std::string& StepName(std::int64_t text, const Database& recording);
     std::int64_t marks() const;
     std::int64_t steps() const;

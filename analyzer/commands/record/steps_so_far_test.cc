@@ -68,6 +68,21 @@ TEST_F(StepsSoFarTest, CountsRangesThatNameSteps) {
   EXPECT_EQ(steps_.Count({Path("run.db")}), 7);
 }
 
+// As the recorder stores them, at once and again when they have ended.
+TEST_F(StepsSoFarTest, CountsRangesThatWereStoredWhileTheyWereOpen) {
+  RunDbFixture file = Writer(Path("run.db"));
+  AddRanges(file, "step ", 0, 5);
+  file.Execute("UPDATE nvtx SET rowid = -1, dur = NULL WHERE rowid = 5");
+  file.Execute("COMMIT; BEGIN");
+  EXPECT_EQ(steps_.Count({Path("run.db")}), 4);
+  file.Execute("UPDATE nvtx SET dur = 900 WHERE rowid = -1");
+  AddRanges(file, "step ", 5, 8);
+  EXPECT_EQ(steps_.Count({Path("run.db")}), 8);
+  file.Execute("UPDATE nvtx SET rowid = -2 WHERE rowid = 7");
+  file.Execute("COMMIT; BEGIN");
+  EXPECT_EQ(StepsSoFar().Count({Path("run.db")}), 8);
+}
+
 TEST_F(StepsSoFarTest, OfSeveralProcessesTheOneThatIsBehind) {
   RunDbFixture ahead = Writer(Path("run.rank00000.db")), behind = Writer(Path("run.rank00001.db")),
                idle = Writer(Path("run.p7.db"));
@@ -76,6 +91,13 @@ TEST_F(StepsSoFarTest, OfSeveralProcessesTheOneThatIsBehind) {
   idle.Execute("COMMIT; BEGIN");
   EXPECT_EQ(steps_.Count({Path("run.p7.db"), Path("run.rank00000.db"), Path("run.rank00001.db")}),
             10);
+}
+
+TEST_F(StepsSoFarTest, OfEndedRecordingsAllAreCounted) {
+  RunDbFixture file(Path("run.db"), {});
+  Mark(file, 30);
+  file.Close();
+  EXPECT_EQ(steps_.Count({Path("run.db")}), 30);
 }
 
 TEST_F(StepsSoFarTest, WhatIsNotThereIsNotCounted) {
