@@ -10,13 +10,19 @@
 
 namespace traceinject {
 
-Result<Report> ReadLiveReport(const LiveOptions& options) {
+Result<Run> LoadLiveRun(const std::vector<std::string>& paths, const LiveOptions& options) {
   LoadOptions how;
   how.last_ns = options.last_ns;
   how.stop = options.report.stop;
-  auto run = LoadRun(FindLivePaths(options.paths).paths, how);
-  if (!run.ok()) return Error{run.error()};
+  auto run = LoadRun(paths, how);
+  if (!run.ok()) return run;
   for (std::string& done : AlignRun(run.value())) run.value().notes.push_back(std::move(done));
+  return run;
+}
+
+Result<Report> ReadLiveReport(const LiveOptions& options) {
+  const auto run = LoadLiveRun(FindLivePaths(options.paths).paths, options);
+  if (!run.ok()) return Error{run.error()};
   return BuildReportWithVerdict(run.value(), options.report);
 }
 

@@ -7,6 +7,7 @@
 
 #include "analyzer/common/result.h"
 #include "analyzer/metrics/report/build_report.h"
+#include "analyzer/model/run.h"
 
 namespace traceinject {
 
@@ -21,5 +22,9 @@ struct LiveOptions {
 // which ends before the analysis begins. A report without devices: no GPU work in that time. Error:
 // there is no recording (yet), or none that can be read.
 Result<Report> ReadLiveReport(const LiveOptions& options);
+
+// The part of it that reads: what was recorded in that time, aligned. `paths`: in the place of
+// those of the options, and where the files lie now.
+Result<Run> LoadLiveRun(const std::vector<std::string>& paths, const LiveOptions& options);
 
 }  // namespace traceinject

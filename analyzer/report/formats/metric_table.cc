@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/report/formats/metric_table.h"
 
+#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -201,6 +202,41 @@ std::vector<Sample> Stalls(const proto::Report& report) {
   return samples;
 }
 
+// Of each process of which value(file) is known.
+template <typename Value>
+std::vector<Sample> OfFiles(const RunView& run, Value value) {
+  std::vector<Sample> samples;
+  const std::size_t known =
+      std::min(run.facts.files.size(), static_cast<std::size_t>(run.report.sources_size()));
+  for (std::size_t i = 0; i < known; ++i) {
+    if (const Number number = value(run.facts.files[i]))
+      samples.push_back({LabelsOf(run.report, static_cast<int>(i)), *number});
+  }
+  return samples;
+}
+
+std::vector<Sample> RecorderTimes(const proto::Report& report) {
+  std::vector<Sample> samples;
+  for (const proto::RecordingCost& cost : report.recording_costs()) {
+    const auto add = [&](const char* where, std::int64_t ns) {
+      Labels labels = LabelsOf(report, cost.source());
+      labels.emplace_back("where", where);
+      samples.push_back({std::move(labels), Seconds(ns)});
+    };
+    if (cost.has_own_ns()) add("program", cost.own_ns());
+    add("writer", cost.writer_cpu_ns());
+    if (cost.has_sampler_cpu_ns()) add("sampler", cost.sampler_cpu_ns());
+  }
+  return samples;
+}
+
+std::vector<Sample> RecordedTimes(const proto::Report& report) {
+  std::vector<Sample> samples;
+  for (const proto::RecordingCost& cost : report.recording_costs())
+    samples.push_back({LabelsOf(report, cost.source()), Seconds(cost.recorded_ns())});
+  return samples;
+}
+
 struct BaseUnit {
   std::string_view name;
   double factor = 1;  // from what SharedFigure::get gives
@@ -289,6 +325,15 @@ const Metric kMetrics[] = {
     {"process_open", MetricType::kGauge, "", kSourceLabels,
      "1: the process is running, or was killed; 0: its recording was closed", nullptr,
      RunningProcesses},
+    {"process_killed", MetricType::kGauge, "", kSourceLabels,
+     "1: the process was killed: it is gone, and its recording was not closed; absent: it is of "
+     "another machine, so that this is not known",
+     nullptr, nullptr,
+     [](const RunView& run) {
+       return OfFiles(run, [](const RecordingFile& file) {
+         return file.killed ? Number(*file.killed ? 1 : 0) : std::nullopt;
+       });
+     }},
     {"window_seconds", MetricType::kGauge, "seconds", "",
      "time these metrics cover: the steps that the verdict judges", nullptr,
      [](const proto::Report& report) {
@@ -333,6 +378,13 @@ const Metric kMetrics[] = {
     {"counter_ratio", MetricType::kGauge, "ratio", "rank host pid gpu counter dcgm_field",
      "sampled hardware counter, of the most that the unit could do; dcgm_field: what DCGM calls it",
      nullptr, MeasuredShares},
+    {"steps", MetricType::kCounter, "", "",
+     "training steps recorded so far, of the process that has the fewest; only those that the "
+     "optimizer or an NVTX range tells",
+     nullptr, nullptr,
+     [](const RunView& run) {
+       return OneIf(run.facts.steps.has_value(), static_cast<double>(run.facts.steps.value_or(0)));
+     }},
     Shared(shared::kSamplesPerSecond, kSourceLabels, nullptr, SamplesPerSecond),
     OfMeanStep<shared::kStep>(),
     {"step_median_seconds", MetricType::kGauge, "seconds", kDeviceLabels,
@@ -403,6 +455,19 @@ const Metric kMetrics[] = {
      [](const proto::Report& report) {
        return One(static_cast<double>(report.health().records_lost()));
      }},
+    {"recording_bytes", MetricType::kGauge, "bytes", kSourceLabels, "size of the recording on disk",
+     nullptr, nullptr,
+     [](const RunView& run) {
+       return OfFiles(run, [](const RecordingFile& file) {
+         return file.bytes ? Number(static_cast<double>(*file.bytes)) : std::nullopt;
+       });
+     }},
+    {"recorded_seconds", MetricType::kCounter, "seconds", kSourceLabels,
+     "time in which the recorder recorded", nullptr, RecordedTimes},
+    {"recorder_seconds", MetricType::kCounter, "seconds", "rank host pid where",
+     "processor time of the recorder; where: program, on the program's threads, estimated; writer "
+     "and sampler, on threads of its own",
+     nullptr, RecorderTimes},
     {"health", MetricType::kStateSet, "", "traceinject_health",
      "quality of the recording; bad: do not rely on the figures", nullptr,
      [](const proto::Report& report) {
@@ -414,10 +479,11 @@ const Metric kMetrics[] = {
 
 std::span<const Metric> Metrics() { return kMetrics; }
 
-std::vector<MetricSample> SamplesOf(const Metric& metric, const proto::Report& report) {
-  if (metric.of_report != nullptr) return metric.of_report(report);
+std::vector<MetricSample> SamplesOf(const Metric& metric, const RunView& run) {
+  if (metric.of_run != nullptr) return metric.of_run(run);
+  if (metric.of_report != nullptr) return metric.of_report(run.report);
   std::vector<MetricSample> samples;
-  ForEachDevice(report, [&](const DeviceView& view) {
+  ForEachDevice(run.report, [&](const DeviceView& view) {
     if (const Number value = metric.of_device(view)) samples.push_back({LabelsOf(view), *value});
   });
   return samples;

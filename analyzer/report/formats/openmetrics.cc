@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <utility>
@@ -37,71 +38,78 @@ std::string Escaped(std::string_view text) {
   return escaped;
 }
 
-class Writer {
- public:
-  explicit Writer(MetricsDialect dialect) : dialect_(dialect) {}
+std::string_view Suffix(MetricType type) {
+  if (type == MetricType::kCounter) return "_total";
+  return type == MetricType::kInfo ? "_info" : "";
+}
 
-  // Nothing of a metric without samples.
-  void Add(const Metric& metric, const std::vector<MetricSample>& samples) {
-    if (samples.empty()) return;
-    const std::string family = fmt::format("traceinject_{}", metric.name);
-    const std::string name = family + std::string(Suffix(metric.type));
-    const bool plain = dialect_ == MetricsDialect::kPrometheus;
-    // In the older format a family is called as its samples are.
-    const std::string& declared = plain ? name : family;
-    const bool is_plain_type =
-        metric.type == MetricType::kGauge || metric.type == MetricType::kCounter;
-    Line("# TYPE {} {}", declared,
-         plain && !is_plain_type ? TypeName(MetricType::kGauge) : TypeName(metric.type));
-    if (!plain && !metric.unit.empty()) Line("# UNIT {} {}", family, metric.unit);
-    Line("# HELP {} {}", declared, metric.help);
-    for (const MetricSample& sample : samples) AddSample(name, sample);
-  }
+template <typename... Values>
+void AddLine(std::string& text, fmt::format_string<Values...> format, Values&&... values) {
+  fmt::format_to(std::back_inserter(text), format, std::forward<Values>(values)...);
+  text += '\n';
+}
 
-  std::string Finish() {
-    if (dialect_ == MetricsDialect::kOpenMetrics) text_ += "# EOF\n";
-    return std::move(text_);
-  }
-
- private:
-  static std::string_view Suffix(MetricType type) {
-    if (type == MetricType::kCounter) return "_total";
-    return type == MetricType::kInfo ? "_info" : "";
-  }
-
-  template <typename... Values>
-  void Line(fmt::format_string<Values...> format, Values&&... values) {
-    fmt::format_to(std::back_inserter(text_), format, std::forward<Values>(values)...);
-    text_ += '\n';
-  }
-
-  void AddSample(const std::string& name, const MetricSample& sample) {
-    if (!std::isfinite(sample.value)) return;
-    std::string labels;
+std::string LinesOf(const Metric& metric, const std::vector<MetricSample>& samples,
+                    const std::string& job) {
+  std::string lines;
+  for (const MetricSample& sample : samples) {
+    if (!std::isfinite(sample.value)) continue;
+    std::string labels = job.empty() ? "" : fmt::format("job=\"{}\"", Escaped(job));
     for (const auto& [key, value] : sample.labels)
       labels += fmt::format("{}{}=\"{}\"", labels.empty() ? "" : ",", key, Escaped(value));
     if (!labels.empty()) labels = "{" + labels + "}";
-    Line("{}{} {}", name, labels, sample.value);
+    AddLine(lines, "traceinject_{}{}{} {}", metric.name, Suffix(metric.type), labels, sample.value);
   }
+  return lines;
+}
 
-  MetricsDialect dialect_;
-  std::string text_;
-};
+void AddFamily(const Metric& metric, MetricsDialect dialect, std::string& text) {
+  const std::string family = fmt::format("traceinject_{}", metric.name);
+  const bool plain = dialect == MetricsDialect::kPrometheus;
+  // In the older format a family is called as its samples are.
+  const std::string declared = plain ? family + std::string(Suffix(metric.type)) : family;
+  const bool is_plain_type =
+      metric.type == MetricType::kGauge || metric.type == MetricType::kCounter;
+  AddLine(text, "# TYPE {} {}", declared,
+          plain && !is_plain_type ? TypeName(MetricType::kGauge) : TypeName(metric.type));
+  if (!plain && !metric.unit.empty()) AddLine(text, "# UNIT {} {}", family, metric.unit);
+  AddLine(text, "# HELP {} {}", declared, metric.help);
+}
 
 }  // namespace
 
-std::string WriteOpenMetrics(const proto::Report& report, MetricsDialect dialect) {
-  Writer writer(dialect);
-  for (const Metric& metric : Metrics()) writer.Add(metric, SamplesOf(metric, report));
-  return writer.Finish();
+MetricLines WriteMetricLines(const proto::Report& report, const RecordingFacts& facts,
+                             const std::string& job) {
+  MetricLines lines;
+  for (const Metric& metric : Metrics())
+    lines.push_back(LinesOf(metric, SamplesOf(metric, {report, facts}), job));
+  return lines;
 }
 
-std::string WriteNoMetrics(MetricsDialect dialect) {
-  Writer writer(dialect);
-  for (const Metric& metric : Metrics()) {
-    if (metric.name == "recording_readable") writer.Add(metric, {{{}, 0}});
+MetricLines WriteNoMetricLines(const std::string& job) {
+  MetricLines lines;
+  for (const Metric& metric : Metrics())
+    lines.push_back(metric.name == "recording_readable" ? LinesOf(metric, {{{}, 0}}, job) : "");
+  return lines;
+}
+
+std::string WriteMetricPage(std::span<const MetricLines* const> runs, MetricsDialect dialect) {
+  std::string text;
+  for (std::size_t i = 0; i < Metrics().size(); ++i) {
+    // Nothing of a metric without samples.
+    if (std::all_of(runs.begin(), runs.end(), [&](const auto* run) { return (*run)[i].empty(); }))
+      continue;
+    AddFamily(Metrics()[i], dialect, text);
+    for (const MetricLines* run : runs) text += (*run)[i];
   }
-  return writer.Finish();
+  if (dialect == MetricsDialect::kOpenMetrics) text += "# EOF\n";
+  return text;
+}
+
+std::string WriteOpenMetrics(const proto::Report& report, MetricsDialect dialect) {
+  const MetricLines lines = WriteMetricLines(report, {}, "");
+  const MetricLines* const runs[] = {&lines};
+  return WriteMetricPage(runs, dialect);
 }
 
 std::string MetricTable() {

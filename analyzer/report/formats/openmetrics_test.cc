@@ -69,10 +69,15 @@ void ExpectOpenMetrics(const std::string& text) {
   }
 }
 
+std::string PageOf(const std::vector<const MetricLines*>& runs) {
+  return WriteMetricPage(runs, MetricsDialect::kOpenMetrics);
+}
+
 TEST(OpenMetrics, FollowsTheSpecification) {
   for (const auto& run : {SampleRun(), DamagedRun(), traceinject::Run()})
     ExpectOpenMetrics(Written(BuildReportWithVerdict(run, {})));
-  ExpectOpenMetrics(WriteNoMetrics(MetricsDialect::kOpenMetrics));
+  const MetricLines none = WriteNoMetricLines("");
+  ExpectOpenMetrics(PageOf({&none}));
 }
 
 TEST(OpenMetrics, FiguresAreThoseOfTheReportInBaseUnits) {
@@ -124,6 +129,40 @@ TEST(OpenMetrics, AStallCountsUntilItEnds) {
   for (const char* sample : {"stall_seconds{rank=\"0\",host=\"\",pid=\"4000\"} 0\n",
                              "stall_seconds{rank=\"1\",host=\"\",pid=\"4001\"} 90\n"})
     EXPECT_NE(text.find(sample), std::string::npos) << sample << text;
+}
+
+TEST(OpenMetrics, JobsShareAPageAndAreToldApart) {
+  const Report report = BuildReportWithVerdict(SampleRun(), {});
+  const MetricLines first = WriteMetricLines(report, {}, "a/1"),
+                    second = WriteMetricLines(report, {}, "b\"2"),
+                    unreadable = WriteNoMetricLines("c");
+  const std::string text = PageOf({&first, &second, &unreadable});
+  ExpectOpenMetrics(text);
+  for (const char* sample :
+       {"step_seconds{job=\"a/1\",rank=\"0\"", "step_seconds{job=\"b\\\"2\",rank=\"1\"",
+        "recording_readable{job=\"a/1\"} 1\n", "recording_readable{job=\"c\"} 0\n"})
+    EXPECT_NE(text.find(sample), std::string::npos) << sample << text;
+  ExpectOpenMetrics(PageOf({}));
+}
+
+TEST(OpenMetrics, WhatIsKnownOfFilesIsThere) {
+  Report report = BuildReportWithVerdict(SampleRun(), {});
+  ASSERT_GE(report.sources_size(), 2);
+  proto::RecordingCost& cost = *report.add_recording_costs();
+  cost.set_source(1);
+  cost.set_recorded_ns(10'000'000'000);
+  cost.set_writer_cpu_ns(500'000'000);
+  const MetricLines lines =
+      WriteMetricLines(report, {.steps = 42, .files = {{.bytes = 512, .killed = true}, {}}}, "");
+  const std::string text = PageOf({&lines});
+  ExpectOpenMetrics(text);
+  for (const char* sample :
+       {"steps_total 42\n", "recording_bytes{rank=\"0\",host=\"\",pid=\"4000\"} 512\n",
+        "process_killed{rank=\"0\",host=\"\",pid=\"4000\"} 1\n",
+        "recorded_seconds_total{rank=\"1\",host=\"\",pid=\"4001\"} 10\n",
+        "recorder_seconds_total{rank=\"1\",host=\"\",pid=\"4001\",where=\"writer\"} 0.5\n"})
+    EXPECT_NE(text.find(sample), std::string::npos) << sample << text;
+  EXPECT_EQ(text.find("process_killed{rank=\"1\""), std::string::npos);
 }
 
 TEST(OpenMetrics, WhatIsNotKnownIsNotThere) {
