@@ -43,7 +43,7 @@ constexpr Command kCommands[] = {
     {"merge", "merges all ranks into one file with aligned clocks, for sharing", RunMerge},
     {"import", "a run.db from PyTorch profiler traces or Nsight Systems exports", RunImport},
     {"export", "exports to Perfetto, Chrome JSON, speedscope, CSV, OpenMetrics", RunExport},
-    {"serve", "live metrics over HTTP, for Prometheus", RunServe},
+    {"serve", "over HTTP: live metrics for Prometheus, reports on a folder of jobs", RunServe},
     {"diff", "compares two runs: what changed, and whether it is noise", RunDiff},
     {"gate", "for CI: fails if a run misses limits or is slower than a baseline", RunGate},
     {"info", "what the files contain: processes, devices, table sizes, health", RunInfo},

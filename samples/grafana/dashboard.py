@@ -81,6 +81,10 @@ SECTIONS = {
               [(f"topk by (job) (8, max by (job, cause) (traceinject_saving_seconds{JOB}))", "{{job}} {{cause}}")]),
         Panel("Samples per second", "timeseries", 12, "none", "Samples from the data loaders of each process.", STEPS,
               [of_gpus("samples_per_second", RANK)]),
+        Panel("Steps so far", "timeseries", 12, "none", "Of the process that has the fewest. Known only where the optimizer or NVTX ranges "
+              "tell the steps.", STEPS, [(of_job("steps_total"), "{{job}}")]),
+        Panel("Steps per second", "timeseries", 12, "none", "From the steps so far, so that pauses between steps count, too.", STEPS,
+              [(f"max by (job) (rate(traceinject_steps_total{JOB}[$__rate_interval]))", "{{job}}")]),
         Panel("Goodput", "timeseries", 12, "percentunit", "Share of the recorded time in regular training steps.", TIME,
               [of_gpus("goodput_ratio")]),
     ],
@@ -109,8 +113,10 @@ SECTIONS = {
               "stall. TRACEINJECT_STALL says from when on it is one.", HANG, [of_gpus("stall_seconds", RANK)], (GOOD, (1, BAD))),
         Panel("Since the last operation, by GPU", "timeseries", 8, "s", "In a job that hangs, the GPU that stopped first is the highest.",
               HANG, [(f"time() - traceinject_gpu_last_operation_timestamp_seconds{PROCESS}", GPU)]),
-        Panel("Processes", "state-timeline", 8, "none", "running: the process runs, or was killed; closed: it ended, and its recording is "
-              "complete.", HANG, [of_gpus("process_open", RANK)], texts={"0": ("closed", WARN), "1": ("running", GOOD)}),
+        Panel("Processes", "state-timeline", 8, "none", "closed: the process ended, and its recording is complete. Where the server is on "
+              "another machine, running may also be killed.", HANG,
+              [(f"(traceinject_process_open{PROCESS} + traceinject_process_killed{PROCESS}) or traceinject_process_open{PROCESS}", RANK)],
+              texts={"0": ("closed", WARN), "1": ("running", GOOD), "2": ("killed", BAD)}),
     ],
     "Use of the chip": [
         Panel("FLOPs utilization", "timeseries", 12, "percentunit", "MFU: of the model, as told to analyze serve. known: recorded GEMMs and "
@@ -140,6 +146,11 @@ SECTIONS = {
         Panel("Records", "timeseries", 8, "cps", "What the recorder received a second, and what is known to be lost of it.", HEALTH,
               [(f"rate(traceinject_records_seen_total{JOB}[$__rate_interval])", "{{job}} received"),
                (f"rate(traceinject_records_lost_total{JOB}[$__rate_interval])", "{{job}} lost")]),
+        Panel("What the recorder takes", "timeseries", 12, "percentunit", "Of one processor: on the program's threads (an estimate), and on "
+              "the recorder's own.", "overhead.md#what-the-report-says-about-it",
+              [(f"rate(traceinject_recorder_seconds_total{PROCESS}[$__rate_interval]) / on (job, instance, rank, host, pid) group_left () "
+                f"rate(traceinject_recorded_seconds_total{PROCESS}[$__rate_interval])", f"{RANK} {{{{where}}}}")]),
+        Panel("Size of the recordings", "timeseries", 12, "bytes", "Of each process, on disk.", HEALTH, [of_gpus("recording_bytes", RANK)]),
         Panel("Time that the figures cover", "timeseries", 12, "s", "The judged steps in the window of analyze serve.", STEPS,
               [(f"traceinject_window_seconds{JOB}", "{{job}} {{instance}}")]),
         Panel("Time of a scrape", "timeseries", 12, "s", "What Prometheus waited for analyze serve, which reads the last seconds of the "

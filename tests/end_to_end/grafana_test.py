@@ -219,7 +219,7 @@ class Live(harness.AnalyzeTestCase):
         self.assertEqual(changed, 2)
         text, changed = re.subn(r"refresh_interval: 30s", "refresh_interval: 1s", text)
         self.assertEqual(changed, 1)
-        text = re.sub(r"(?s)  # One job.*?\n\n", "", text)
+        text = re.sub(r"(?s)  # One job.*?(?=  # Jobs that come)", "", text)
         (self.folder / "prometheus.yml").write_text(text)
         (self.folder / "targets").mkdir()
         for job, port in ports.items():

@@ -149,6 +149,12 @@ std::string JobPath(const std::string& name) {
   return fmt::format("/job/{}/", PercentEncoded(name));
 }
 
+HttpResponse AsPage(std::string html) {
+  return {.content_type = "text/html; charset=utf-8",
+          .body = std::move(html),
+          .headers = {{"Content-Security-Policy", "frame-ancestors 'none'"}}};
+}
+
 std::string WriteJobsHtml(const ServedJobs::Page& page) {
   return WriteDocument({.title = "traceinject: jobs",
                         .write_top =

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "analyzer/commands/serve/job_list.h"
 #include "analyzer/html/sections/page_options.h"
 #include "analyzer/html/write_html.h"
 #include "analyzer/verdict/judged_report.h"
@@ -32,25 +33,31 @@ Result<std::string> JobReports::Make(const ServedJob& job) {
   return WriteHtml(found.report, found.ranks);
 }
 
+std::optional<HttpResponse> JobReports::Kept(const ServedJob& job) {
+  const std::lock_guard lock(keeping_);
+  const auto page = std::find_if(pages_.begin(), pages_.end(), [&](const Page& kept) {
+    return kept.name == job.files.name && kept.state == job.state;
+  });
+  if (page == pages_.end()) return std::nullopt;
+  pages_.splice(pages_.begin(), pages_, page);
+  return AsPage(page->html);
+}
+
 HttpResponse JobReports::Answer(const ServedJob& job) {
+  if (auto kept = Kept(job)) return std::move(*kept);
   const std::unique_lock making(making_, std::try_to_lock);
   if (!making.owns_lock())
     return {.status = 503,
             .body = "another report is being made; ask again\n",
             .headers = {{"Retry-After", "5"}, {"Refresh", "5"}}};
-  auto page = std::find_if(pages_.begin(), pages_.end(),
-                           [&](const Page& kept) { return kept.name == job.files.name; });
-  if (page == pages_.end() || page->state != job.state) {
-    if (page != pages_.end()) pages_.erase(page);
-    auto html = Make(job);
-    if (!html.ok()) return {.status = 500, .body = html.error() + "\n"};
-    if (IsStopped(live_.report.stop)) return {.status = 503, .body = "the server ends\n"};
-    pages_.push_front({job.files.name, std::move(html).value(), job.state});
-    if (pages_.size() > kKeptPages) pages_.pop_back();
-  } else {
-    pages_.splice(pages_.begin(), pages_, page);
-  }
-  return {.content_type = "text/html; charset=utf-8", .body = pages_.front().html};
+  auto html = Make(job);
+  if (!html.ok()) return {.status = 500, .body = html.error() + "\n"};
+  if (IsStopped(live_.report.stop)) return {.status = 503, .body = "the server ends\n"};
+  const std::lock_guard lock(keeping_);
+  std::erase_if(pages_, [&](const Page& kept) { return kept.name == job.files.name; });
+  pages_.push_front({job.files.name, std::move(html).value(), job.state});
+  if (pages_.size() > kKeptPages) pages_.pop_back();
+  return AsPage(pages_.front().html);
 }
 
 }  // namespace traceinject

@@ -4,6 +4,7 @@
 
 #include <list>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -17,8 +18,8 @@ class JobReports {
   // `jobs` must outlive this.
   JobReports(LiveOptions live, ServedJobs& jobs) : live_(std::move(live)), jobs_(jobs) {}
 
-  // As `analyze html` writes it; of a job that runs, on its last seconds. One is made at a time:
-  // while another is, 503 says to ask again.
+  // As `analyze html` writes it; of a job that has not ended, on its last seconds. One is made at a
+  // time: while another is, 503 says to ask again.
   HttpResponse Answer(const ServedJob& job);
 
  private:
@@ -26,12 +27,13 @@ class JobReports {
     std::string name, html;
     JobState state;
   };
+  std::optional<HttpResponse> Kept(const ServedJob& job);
   Result<std::string> Make(const ServedJob& job);
 
   const LiveOptions live_;
   ServedJobs& jobs_;
-  std::mutex making_;
-  std::list<Page> pages_;  // the last that were asked for first
+  std::mutex making_, keeping_;
+  std::list<Page> pages_;  // under keeping_; the last that were asked for first
 };
 
 }  // namespace traceinject

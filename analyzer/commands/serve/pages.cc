@@ -14,13 +14,6 @@ namespace {
 
 constexpr std::string_view kJobPrefix = "/job/";
 
-// Nothing here is to be shown within the page of somebody else.
-HttpResponse AsPage(std::string html) {
-  return {.content_type = "text/html; charset=utf-8",
-          .body = std::move(html),
-          .headers = {{"Content-Security-Policy", "frame-ancestors 'none'"}}};
-}
-
 // The job's name; "/job/a" may lack its last slash.
 std::optional<std::string> JobOf(std::string_view path) {
   path.remove_prefix(kJobPrefix.size());
@@ -61,9 +54,7 @@ HttpResponse Pages::Job(const std::string& path) {
   if (job == page.jobs.end()) return {.status = 404, .body = "there is no such job\n"};
   if (!path.ends_with('/'))
     return {.status = 301, .body = "see there\n", .headers = {{"Location", JobPath(*name)}}};
-  HttpResponse response = reports_.Answer(**job);
-  response.headers.emplace_back("Content-Security-Policy", "frame-ancestors 'none'");
-  return response;
+  return reports_.Answer(**job);
 }
 
 HttpResponse Pages::Answer(const HttpRequest& request) {

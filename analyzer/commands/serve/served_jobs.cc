@@ -71,13 +71,12 @@ void ServedJobs::ReadIfChanged(const std::string& name, Known& known) {
 }
 
 // Those that were never read come first, in their order, then those that were not for longest.
-void ServedJobs::ReadChanged() {
+void ServedJobs::ReadChanged(Clock::duration spent) {
   std::vector<std::string> due = order_;
   std::stable_sort(due.begin(), due.end(), [&](const std::string& a, const std::string& b) {
     return known_.at(a).read_at < known_.at(b).read_at;
   });
   const auto began = Clock::now();
-  auto on_known = Clock::duration::zero();
   bool has_unread = false;
   for (const std::string& name : due) {
     Known& known = known_.at(name);
@@ -89,19 +88,20 @@ void ServedJobs::ReadChanged() {
     }
     ReadIfChanged(name, known);
     known.read_at = Clock::now();
-    if (!is_new) on_known += known.read_at - before;
+    if (!is_new) spent += known.read_at - before;
   }
   if (has_unread)
     next_.reset();
   else
-    next_ = Clock::now() + std::max<Clock::duration>(options_.every, 4 * on_known);
+    next_ = Clock::now() + std::max<Clock::duration>(options_.every, 4 * spent);
 }
 
 ServedJobs::Page ServedJobs::Refresh() {
   const std::lock_guard lock(mutex_);
   if (!next_ || Clock::now() >= *next_) {
+    const auto began = Clock::now();
     FindJobs();
-    ReadChanged();
+    ReadChanged(Clock::now() - began);
   }
   Page page;
   page.left_out = left_out_;

@@ -37,7 +37,7 @@ class ServedJobs {
   explicit ServedJobs(ServedJobsOptions options) : options_(std::move(options)) {}
 
   // Looks for jobs and reads what has changed: at most every so often, no more than a fifth of the
-  // time on jobs that were read before, and no longer than a few seconds at once; the rest follows
+  // time on that and on jobs that were read before, and a few seconds at once; the rest follows
   // the next time, jobs that were never read without a pause. What has not changed is not read
   // again. Callers wait for each other.
   Page Refresh();
@@ -56,7 +56,8 @@ class ServedJobs {
   };
 
   void FindJobs();
-  void ReadChanged();
+  // `spent`: on finding them.
+  void ReadChanged(Clock::duration spent);
   void ReadIfChanged(const std::string& name, Known& known);
 
   const ServedJobsOptions options_;
