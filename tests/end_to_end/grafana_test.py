@@ -204,22 +204,26 @@ class Live(harness.AnalyzeTestCase):
             jobs.append(self.rank("hung", 0, [*program, "40"], TRACEINJECT_STALL="1s"))
         return jobs
 
-    def serve(self, folder):
-        server = subprocess.Popen([ANALYZE, "serve", self.folder / folder / "run.db", "--metrics", "127.0.0.1:0", "--window", "10s", "--every",
+    def serve(self, path):
+        server = subprocess.Popen([ANALYZE, "serve", self.folder / path, "--metrics", "127.0.0.1:0", "--window", "10s", "--every",
                                    f"{how_long.scrape_seconds}s", "--flops-per-step", "1e12"], stderr=subprocess.PIPE, text=True)
         self.addCleanup(server.communicate)
         self.addCleanup(server.kill)
         return int(re.search(r"\(port (\d+)\)", server.stderr.readline()).group(1))
 
-    def start_prometheus(self, ports):
-        """With the samples' rules and configuration, but for how often and whom it asks."""
+    def start_prometheus(self, ports, port_of_folder=None):
+        """With the samples' rules and configuration, but for how often and whom it asks: jobs by themselves, and a folder of jobs."""
         shutil.copy(SAMPLES / "rules.yml", self.folder)
         text = (SAMPLES / "prometheus.yml").read_text()
         text, changed = re.subn(r"_interval: 15s", f"_interval: {how_long.scrape_seconds}s", text)
         self.assertEqual(changed, 2)
         text, changed = re.subn(r"refresh_interval: 30s", "refresh_interval: 1s", text)
         self.assertEqual(changed, 1)
-        text = re.sub(r"(?s)  # One job.*?(?=  # Jobs that come)", "", text)
+        text = re.sub(r"(?s)  # One job.*?\n\n", "", text)
+        if port_of_folder:
+            text = text.replace("127.0.0.1:9465", f"127.0.0.1:{port_of_folder}")
+        else:
+            text = re.sub(r"(?s)  # A folder.*?\n\n", "", text)
         (self.folder / "prometheus.yml").write_text(text)
         (self.folder / "targets").mkdir()
         for job, port in ports.items():
@@ -270,7 +274,7 @@ class Live(harness.AnalyzeTestCase):
     def test_panels_and_rules_have_data(self):
         jobs = self.train()
         folders = sorted({path.name for path in self.folder.iterdir() if path.name in ("healthy", "hung")})
-        self.start_prometheus({folder: self.serve(folder) for folder in folders})
+        self.start_prometheus({folder: self.serve(f"{folder}/run.db") for folder in folders})
         self.scrape_for(how_long.seconds, jobs)
         self.wait_for(lambda: not self.empty_panels(), self.empty_panels)
         for query in queries_of_variables():
@@ -283,6 +287,22 @@ class Live(harness.AnalyzeTestCase):
             self.wait_for(lambda: self.series('ALERTS{alertname="TraceinjectStall", job="hung"}'), "the alert of the job that hangs")
             self.assertFalse(self.series('ALERTS{alertname="TraceinjectStall", job="healthy"}'))
             self.assert_example_runs(folders)
+
+    def test_jobs_of_a_folder_keep_their_labels(self):
+        if how_long.seconds:
+            self.skipTest("by hand it is about one job")
+        for name in ("slow_numpy_h100.db.zst", "ddp_h200"):
+            source, target = harness.ROOT / "samples" / "recordings" / name, self.folder / "truth.results" / name
+            target.parent.mkdir(exist_ok=True)
+            (shutil.copytree if source.is_dir() else shutil.copy)(source, target)
+        self.start_prometheus({}, self.serve("truth.results"))
+
+        def jobs():
+            return {found["metric"]["job"] for found in self.series("traceinject_recording_readable")}
+
+        self.wait_for(lambda: jobs() == {"slow_numpy_h100", "ddp_h200"}, jobs)
+        self.assertEqual([found["metric"]["job"] for found in self.series("up")], ["results"])
+        self.wait_for(lambda: self.series('job:traceinject_training:bool{job="ddp_h200"}'), "rules by job")
 
     def assert_rules_have_data(self):
         found = [rule for group in self.ask("rules")["groups"] for rule in group["rules"]]
