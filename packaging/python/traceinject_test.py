@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Parts of the Python package that need no recording."""
 
-import io
 import json
 import os
 import pathlib
@@ -40,7 +39,7 @@ class ColumnStream(unittest.TestCase):
     ROWS = [{"a": 1, "b": 2**40, "c": 0.5, "d": "y"}, {"a": None, "b": 2**40, "c": None, "d": None}, {"a": 3, "b": 2**40, "c": 2.0, "d": "x"}]
 
     def test_rows(self):
-        read = column_stream.read_table(io.BytesIO(self.BYTES))
+        read = column_stream.read_table(memoryview(self.BYTES))
         self.assertEqual(read.to_dicts(), self.ROWS)
         self.assertEqual(next(iter(read))._asdict(), self.ROWS[0])
         self.assertEqual((len(read), read.columns), (3, ["a", "b", "c", "d"]))
@@ -50,7 +49,7 @@ class ColumnStream(unittest.TestCase):
             import numpy
         except ImportError:
             self.skipTest("no NumPy here")
-        read = column_stream.read_table(io.BytesIO(self.BYTES))
+        read = column_stream.read_table(memoryview(self.BYTES))
         self.assertEqual(read["b"].dtype, numpy.int64)
         self.assertEqual(read["a"].tolist(), [1, None, 3])
         self.assertEqual(read["d"].tolist(), ["y", None, "x"])
@@ -60,7 +59,7 @@ class ColumnStream(unittest.TestCase):
             import pandas
         except ImportError:
             self.skipTest("no pandas here")
-        frame = column_stream.read_table(io.BytesIO(self.BYTES)).to_pandas()
+        frame = column_stream.read_table(memoryview(self.BYTES)).to_pandas()
         self.assertEqual([str(dtype) for dtype in frame.dtypes], ["Int32", "int64", "float64", "category"])
         self.assertEqual(frame["d"].astype(object).where(frame["d"].notna(), None).tolist(), ["y", None, "x"])
         self.assertEqual(frame["a"].isna().tolist(), [False, True, False])
@@ -71,7 +70,7 @@ class ColumnStream(unittest.TestCase):
             import pyarrow
         except ImportError:
             self.skipTest("no pyarrow here")
-        read = column_stream.read_table(io.BytesIO(self.BYTES)).to_arrow()
+        read = column_stream.read_table(memoryview(self.BYTES)).to_arrow()
         self.assertIsInstance(read, pyarrow.Table)
         self.assertEqual(read.to_pylist(), self.ROWS)
 
@@ -81,16 +80,16 @@ class ColumnStream(unittest.TestCase):
             import pyarrow  # noqa: F401
         except ImportError:
             self.skipTest("no polars or no pyarrow here")
-        read = column_stream.read_table(io.BytesIO(self.BYTES)).to_polars()
+        read = column_stream.read_table(memoryview(self.BYTES)).to_polars()
         self.assertIsInstance(read, polars.DataFrame)
         self.assertEqual(read.to_dicts(), self.ROWS)
 
     def test_what_is_cut_short_is_no_table(self):
         for size in range(len(self.BYTES)):
             with self.assertRaises(EOFError):
-                column_stream.read_table(io.BytesIO(self.BYTES[:size]))
+                column_stream.read_table(memoryview(self.BYTES[:size]))
         with self.assertRaises(ValueError):
-            column_stream.read_table(io.BytesIO(b"SQLite format 3\0"))
+            column_stream.read_table(memoryview(b"SQLite format 3\0"))
 
 
 class Tables(unittest.TestCase):

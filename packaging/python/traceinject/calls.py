@@ -3,16 +3,14 @@
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
+import mmap
+import os
 import subprocess
 import tempfile
-from typing import IO, Any, Dict, Iterator, List, Tuple
+from typing import IO, Any, Dict, List, Tuple
 
 from traceinject import programs
 
-_F_SETPIPE_SZ = 1031  # of Linux; fcntl has it since Python 3.10
-_PIPE_BYTES = 1 << 20
 _NOTE = "note: "
 
 
@@ -38,47 +36,38 @@ def flags_of(options: Dict[str, Any]) -> List[str]:
     return flags
 
 
-def _end(process: subprocess.Popen, said: IO[bytes]) -> List[str]:
-    """Waits for the end; returns the notes among what it said."""
-    code = process.wait()
-    said.seek(0)
-    text = said.read().decode(errors="replace").strip()
-    if code != 0:
-        raise Error(text or f"analyze ended with {code}", code) from None
-    return [line[len(_NOTE):] for line in text.splitlines() if line.startswith(_NOTE)]
+def _memory_file() -> IO[bytes]:
+    """A file that is nowhere but in memory; on a disk where the system has none."""
+    try:
+        return open(os.memfd_create("traceinject"), "w+b")
+    except (AttributeError, OSError):
+        return tempfile.TemporaryFile()
 
 
-@contextlib.contextmanager
-def output(arguments: List[str]) -> Iterator[Tuple[IO[bytes], List[str]]]:
-    """What a command prints, and its notes, which are there once the block has ended. The block reads all of it."""
-    notes: List[str] = []
+def _mapped(file: IO[bytes]) -> memoryview:
+    """All of it, without a copy. Whoever changes it changes nothing but this view."""
+    file.seek(0, os.SEEK_END)
+    if file.tell() == 0:
+        return memoryview(b"")
+    return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY))
+
+
+def output(arguments: List[str]) -> Tuple[memoryview, List[str]]:
+    """All that a command prints, and its notes."""
     try:
         path = programs.find("analyze")
     except FileNotFoundError as error:
         raise Error(str(error)) from None
-    # What it says goes to a file that has no name: a second pipe could fill up while the first is read.
-    with tempfile.TemporaryFile() as said:
-        with subprocess.Popen([path, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=said,
-                              env=programs.environment()) as process:
-            assert process.stdout is not None
-            with contextlib.suppress(OSError):
-                fcntl.fcntl(process.stdout, _F_SETPIPE_SZ, _PIPE_BYTES)
-            ended_early = None
-            try:
-                yield process.stdout, notes
-            except EOFError as error:
-                ended_early = error  # it says why
-            except BaseException:
-                process.kill()
-                raise
-            process.stdout.read()
-            notes += _end(process, said)
-            if ended_early:
-                raise Error(f"analyze: {ended_early}")
+    # It writes where this process reads: a pipe would have every byte copied twice more.
+    with _memory_file() as printed, _memory_file() as said:
+        code = subprocess.call([path, *arguments], stdin=subprocess.DEVNULL, stdout=printed, stderr=said, env=programs.environment())
+        message = bytes(_mapped(said)).decode(errors="replace").strip()
+        if code != 0:
+            raise Error(message or f"analyze ended with {code}", code)
+        return _mapped(printed), [line[len(_NOTE):] for line in message.splitlines() if line.startswith(_NOTE)]
 
 
 def text(arguments: List[str]) -> Tuple[str, List[str]]:
-    """All that a command prints, and its notes."""
-    with output(arguments) as (printed, notes):
-        read = printed.read()
-    return read.decode(errors="replace"), notes
+    """The same as text."""
+    printed, notes = output(arguments)
+    return bytes(printed).decode(errors="replace"), notes

@@ -24,7 +24,7 @@ FORMATS: Dict[str, Format] = {
 class Column:
     """`nullable`: values may be absent."""
 
-    def __init__(self, name: str, kind: str, data: Union[bytearray, array.array], texts: List[str], nullable: bool):
+    def __init__(self, name: str, kind: str, data: Union[memoryview, bytearray, array.array], texts: List[str], nullable: bool):
         self.name = name
         self.kind = kind
         self.texts = texts

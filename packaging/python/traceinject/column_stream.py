@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import json
-from typing import IO, List
+from typing import List, Union
 
 from traceinject.column import FORMATS, Column
 from traceinject.table import Table
@@ -13,29 +13,28 @@ _SIGNATURE = b"TRJCOLS1"
 _ALIGNMENT = 8
 
 
-def _read(stream: IO[bytes], size: int) -> bytearray:
-    data = bytearray(size)
-    rest = memoryview(data)
-    while rest:
-        count = stream.readinto(rest)  # type: ignore[attr-defined]
-        if not count:
+def read_table(data: memoryview) -> Table:
+    """Columns are views of `data`. EOFError: it ends too early. ValueError: it is something else."""
+    place = 0
+
+    def take(size: int) -> memoryview:
+        nonlocal place
+        taken = data[place:place + size]
+        if len(taken) < size:
             raise EOFError("the table ends early")
-        rest = rest[count:]
-    return data
+        place += size
+        return taken
 
-
-def read_table(stream: IO[bytes]) -> Table:
-    """EOFError: it ends too early. ValueError: it is something else."""
-    if _read(stream, len(_SIGNATURE)) != _SIGNATURE:
+    if take(len(_SIGNATURE)) != _SIGNATURE:
         raise ValueError("not a table of columns")
-    header = json.loads(_read(stream, int.from_bytes(_read(stream, 8), "little")))
+    header = json.loads(bytes(take(int.from_bytes(take(8), "little"))))
     rows = header["rows"]
     columns: List[Column] = []
     for told in header["columns"]:
         size = (1 if told["constant"] else rows) * FORMATS[told["type"]].size
-        data = _read(stream, size)
-        _read(stream, -size % _ALIGNMENT)
+        values: Union[memoryview, bytearray] = take(size)
+        take(-size % _ALIGNMENT)
         if told["constant"]:
-            data *= rows
-        columns.append(Column(told["name"], told["type"], data, told.get("texts", []), told["nullable"]))
+            values = bytearray(values) * rows
+        columns.append(Column(told["name"], told["type"], values, told.get("texts", []), told["nullable"]))
     return Table(columns, rows)

@@ -151,8 +151,8 @@ class Run:
         return self._columns(["export", *self._paths, "--to", "columns", "--table", table, "--no-progress", *chosen])
 
     def _columns(self, arguments: List[str]) -> Table:
-        with calls.output(arguments) as (printed, notes):
-            table = read_table(printed)
+        printed, notes = calls.output(arguments)
+        table = read_table(printed)
         table.notes = notes
         return table
 
