@@ -124,6 +124,10 @@ inline constexpr EventTableInfo kEventTableInfos[] = {
 };
 static_assert(sizeof kEventTableInfos / sizeof *kEventTableInfos == kEventTables);
 
+// Beside these, what threads did by the trace of another profiler: of files that analyze import
+// made, which no recorder writes.
+inline constexpr std::string_view kProfilerRangeTable = "profiler_range";
+
 constexpr const EventTableInfo& InfoOf(EventTable table) {
   return kEventTableInfos[static_cast<std::size_t>(table)];
 }

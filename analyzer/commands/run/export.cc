@@ -70,6 +70,15 @@ void SayWritten(const std::string& path, const ExportCounts& counts, std::string
                Plural(static_cast<std::int64_t>(counts.left_out), "event"));
 }
 
+// As LoadOrExplain(), and says what was left out.
+std::variant<Run, int> LoadForExport(const ExportOptions& options) {
+  auto run = LoadOrExplain(options.run);
+  if (const Run* loaded = std::get_if<Run>(&run)) {
+    for (const std::string& note : loaded->notes) fmt::print(stderr, "note: {}\n", note);
+  }
+  return run;
+}
+
 template <typename Write>
 int WriteFile(const std::string& path, Write write) {
   auto file = OutputFile::Create(path, path.ends_with(".gz") ? Packing::kGzip : Packing::kPlain);
@@ -109,8 +118,8 @@ int ExportChrome(const Run& run, const ExportOptions& options) {
   return kReported;
 }
 
-// Leaves those named, between commas, in this order. Returns what is wrong; empty: nothing.
-std::string ChooseColumns(const std::string& list, ColumnTable& table) {
+// Leaves those named, between commas, in this order. Error: there is none of a name.
+Status ChooseColumns(const std::string& list, ColumnTable& table) {
   std::vector<Column> chosen;
   for (std::size_t at = 0; at <= list.size();) {
     const std::size_t end = std::min(list.find(',', at), list.size());
@@ -121,34 +130,45 @@ std::string ChooseColumns(const std::string& list, ColumnTable& table) {
     if (found == table.columns.end()) {
       std::string there;
       for (const Column& column : table.columns) there += (there.empty() ? "" : ", ") + column.name;
-      return fmt::format("--columns: {} has no column {}; it has {}", table.name, name, there);
+      return Error{
+          fmt::format("--columns: {} has no column {}; it has {}", table.name, name, there)};
     }
     chosen.push_back(*found);
   }
   table.columns = std::move(chosen);
-  return "";
+  return Done{};
 }
 
-int ExportColumns(const Run& run, const ExportOptions& options) {
+// The columns that are asked for. Error: there is no such table, or no such column.
+Result<ColumnTable> ColumnsOfRun(const Run& run, const ExportOptions& options) {
   std::optional<ColumnTable> table = EventColumns(run, options.table);
-  if (!table) {
-    fmt::print(stderr, "{}: no table {} of events; there are {}\n", kExportProgram, options.table,
-               EventTableNames());
+  if (!table)
+    return Error{
+        fmt::format("no table {} of events; there are {}", options.table, EventTableNames())};
+  if (options.columns.empty()) return std::move(*table);
+  const Status chosen = ChooseColumns(options.columns, *table);
+  if (!chosen.ok()) return Error{chosen.error()};
+  return std::move(*table);
+}
+
+int ExportColumns(ExportOptions options) {
+  // Of any run, as one without events: what there is, and what it takes.
+  const Run none;
+  const Result<ColumnTable> asked = ColumnsOfRun(none, options);
+  if (!asked.ok()) {
+    fmt::print(stderr, "{}: {}\n", kExportProgram, asked.error());
     return kBadUsage;
   }
-  if (!options.columns.empty()) {
-    const std::string wrong = ChooseColumns(options.columns, *table);
-    if (!wrong.empty()) {
-      fmt::print(stderr, "{}: {}\n", kExportProgram, wrong);
-      return kBadUsage;
-    }
-  }
+  options.run.tables = TablesOf(asked.value());
+  const auto run = LoadForExport(options);
+  if (const int* exit_code = std::get_if<int>(&run)) return *exit_code;
+  const Result<ColumnTable> table = ColumnsOfRun(std::get<Run>(run), options);
   auto file = OutputFile::Create(options.run.output);
   if (!file.ok()) return Say(file.error());
-  WriteColumns(*table, file.value());
+  WriteColumns(table.value(), file.value());
   const Status closed = file.value().Close();
   if (!closed.ok()) return Say(closed.error());
-  SayWritten(options.run.output, {.events = table->rows}, "row", file.value().bytes());
+  SayWritten(options.run.output, {.events = table.value().rows}, "row", file.value().bytes());
   return kReported;
 }
 
@@ -298,14 +318,13 @@ int RunExport(const std::vector<std::string>& arguments) {
   }
   if (const auto exit_code = CheckUsage(options)) return *exit_code;
   if (options.format == kCsv) return ExportCsv(options);
-  const auto run = LoadOrExplain(options.run);
+  if (options.format == kColumns) return ExportColumns(options);
+  const auto run = LoadForExport(options);
   if (const int* exit_code = std::get_if<int>(&run)) return *exit_code;
   const Run& loaded = std::get<Run>(run);
-  for (const std::string& note : loaded.notes) fmt::print(stderr, "note: {}\n", note);
   if (options.format == "perfetto") return ExportPerfetto(loaded, options);
   if (options.format == "speedscope" || options.format == "collapsed")
     return ExportStacks(loaded, options);
-  if (options.format == kColumns) return ExportColumns(loaded, options);
   if (options.format == "chrome") return ExportChrome(loaded, options);
   return ExportMetrics(
       loaded,

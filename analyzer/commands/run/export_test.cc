@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -97,6 +99,54 @@ TEST_F(ExportTest, EventsAsColumns) {
   EXPECT_EQ(Export("t.columns", {"--table", "kernel"}), kBadUsage) << "no table of events";
   EXPECT_EQ(Export("t.columns"), kBadUsage) << "which table?";
   EXPECT_EQ(Export("t.csv", {"--table", "kernels", "--columns", "name"}), kBadUsage);
+}
+
+TEST_F(ExportTest, ColumnsReadNoTableThatTheyDoNotNeed) {
+  for (const char* host : {"node-a", "node-b"}) {
+    RunDbFixture file(folder_ / (std::string("part_") + host + ".db"), {.host = host, .rank = 0});
+    file.AddLaunchedKernel({.start_ns = 100, .dur_ns = 50}, 10, 5);
+    file.Execute("DROP TABLE api");
+    file.Execute("DROP TABLE nvtx");
+    file.Close();
+  }
+  const auto export_kernels = [&](std::vector<std::string> paths, const char* columns) {
+    std::vector<std::string> arguments = {
+        "export", "-o", folder_ / "t.columns", "--table", "kernels", "--columns", columns};
+    for (const std::string& path : paths) arguments.push_back(folder_ / path);
+    return Analyze(arguments);
+  };
+  EXPECT_EQ(export_kernels({"part_node-a.db"}, "start_ns,name,registers,correlation"), kReported);
+  EXPECT_EQ(export_kernels({"part_node-a.db"}, "start_ns,launch_tid"), kUnreadable);
+  EXPECT_EQ(export_kernels({"part_node-a.db", "part_node-b.db"}, "start_ns"), kUnreadable)
+      << "all is needed to align the clocks of two hosts";
+}
+
+TEST_F(ExportTest, AllEventsTellWhereTheClockWasSet) {
+  constexpr TimeNs kMs = 1'000'000, kSetBy = 50 * kMs;
+  {
+    RunDbFixture file(folder_ / "set.db", {.end_ns = 3'000 * kMs});
+    const auto as_set = [](TimeNs ms) { return ms * kMs + (ms > 1'500 ? kSetBy : 0); };
+    // The GPU idles for longer than the clock was set by, and only ranges tell that it was not
+    // then.
+    for (const TimeNs at : {1'100, 1'400, 1'480, 1'520})
+      file.AddKernel({.start_ns = as_set(at), .dur_ns = kMs});
+    for (TimeNs at = 1'000; at < 2'000; at += 20) {
+      if (at != 1'500) file.AddNvtx({.start_ns = as_set(at), .dur_ns = kMs});
+    }
+    for (TimeNs second = 0; second < 4; ++second)
+      file.Execute(
+          fmt::format("INSERT INTO clock_pair (proc, realtime, monotonic, monotonic_raw, boottime) "
+                      "VALUES (1, {0}, {1}, {1}, {1})",
+                      second * 1'000 * kMs + (second > 1 ? kSetBy : 0), second * 1'000 * kMs));
+    file.Close();
+  }
+  ASSERT_EQ(Analyze({"export", folder_ / "set.db", "-o", folder_ / "t.columns", "--table",
+                     "kernels", "--columns", "start_ns"}),
+            kReported);
+  std::vector<TimeNs> starts(4);
+  const std::string bytes = Text("t.columns");
+  std::memcpy(starts.data(), bytes.data() + bytes.size() - 4 * sizeof(TimeNs), 4 * sizeof(TimeNs));
+  EXPECT_EQ(starts, (std::vector<TimeNs>{0, 300 * kMs, 380 * kMs, 420 * kMs}));
 }
 
 TEST_F(ExportTest, WrongUsageIsToldApart) {

@@ -49,6 +49,21 @@ CLI::Option* AddSteps(CLI::App& app, RunOptions& options) {
       ->type_name("A..B");
 }
 
+Result<Run> Load(const RunOptions& options, const std::optional<EventTables>& tables) {
+  ProgressBar bar(!options.no_progress);
+  return LoadRun(
+      options.paths,
+      {.tables = tables, .on_progress = [&](const LoadProgress& progress) { bar.Show(progress); }});
+}
+
+// A moment at which the clock was set is found between all events around it, and clocks of hosts
+// are aligned by what their ranks did together.
+bool NeedsAllTables(const Run& run) {
+  return IsOfSeveralHosts(run) ||
+         std::any_of(run.ranks.begin(), run.ranks.end(),
+                     [](const Rank& rank) { return !rank.trust.clock_steps.empty(); });
+}
+
 // Nothing was recorded: the recorder's own reason if it left one, else the checklist.
 void ExplainEmptyRun(const Run& run, const RunOptions& options,
                      const std::function<std::string()>& checklist) {
@@ -108,11 +123,8 @@ std::optional<int> ParseRunArguments(CLI::App& app, const std::vector<std::strin
 
 std::variant<Run, int> LoadOrExplain(const RunOptions& options,
                                      const std::function<std::string()>& checklist) {
-  auto run = [&] {
-    ProgressBar bar(!options.no_progress);
-    return LoadRun(options.paths,
-                   {.on_progress = [&](const LoadProgress& progress) { bar.Show(progress); }});
-  }();
+  auto run = Load(options, options.tables);
+  if (run.ok() && options.tables && NeedsAllTables(run.value())) run = Load(options, std::nullopt);
   if (!run.ok()) {
     fmt::print(stderr, "{}\n", run.error());
     if (!ResolveRunPaths(options.paths).ok())

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "analyzer/commands/shared/arguments.h"
+#include "analyzer/import/source/recorded_file.h"
 #include "analyzer/metrics/report/build_report.h"
 #include "analyzer/model/run.h"
 
@@ -19,6 +20,7 @@ namespace traceinject {
 struct RunOptions {
   std::vector<std::string> paths;
   ReportOptions report;
+  std::optional<EventTables> tables = std::nullopt;  // as LoadOptions::tables
   std::string output = "-";
   bool no_progress = false;
 };
@@ -44,7 +46,8 @@ std::optional<int> ParseRunArguments(CLI::App& app, const std::vector<std::strin
                                      const RunOptions& options);
 
 // The run, or the exit code: why there is none was told on stderr. `checklist`: what to say where
-// the recorder left no reason for a recording without GPU work; null: MissingRunChecklist().
+// the recorder left no reason for a recording without GPU work; null: MissingRunChecklist(). All
+// tables are read where those asked for would not have the same times without the others.
 std::variant<Run, int> LoadOrExplain(const RunOptions& options,
                                      const std::function<std::string()>& checklist = nullptr);
 

@@ -30,6 +30,8 @@ struct Column {
   bool nullable = false;                // a value may be absent
   std::vector<std::string> texts = {};  // kText: what the indices stand for
   bool constant = false;                // all rows have the same value, which is written once
+  // Of events: the tables of a recording that its values come from, as ReadPart::tables has them.
+  std::vector<std::string_view> tables = {};
   // As many values as the table has rows, unless constant.
   std::function<void(OutputFile&)> write_values = nullptr;
 };

@@ -12,6 +12,7 @@
 #include "analyzer/metrics/idle/copies.h"
 #include "analyzer/metrics/steps/window.h"
 #include "analyzer/model/kernel_class.h"
+#include "schemas/event_tables.h"
 
 namespace traceinject {
 namespace {
@@ -85,8 +86,8 @@ class TableBuilder {
     Add<std::int32_t>({name, ColumnType::kInt32, nullable}, value);
   }
   template <typename Value>
-  void Int64(const char* name, Value value, bool nullable = false) {
-    Add<std::int64_t>({name, ColumnType::kInt64, nullable}, value);
+  Column& Int64(const char* name, Value value, bool nullable = false) {
+    return Add<std::int64_t>({name, ColumnType::kInt64, nullable}, value);
   }
 
   // Of a part as a whole.
@@ -114,15 +115,15 @@ class TableBuilder {
 
   // `index` gives indices of the dictionary.
   template <typename Index>
-  void Text(const char* name, const Dictionary& dictionary, Index index) {
+  Column& Text(const char* name, const Dictionary& dictionary, Index index) {
     TextNumbers numbers;
     std::vector<std::vector<std::int32_t>> by_process;
     for (const Rank& rank : run_.ranks) {
       auto& own = by_process.emplace_back(dictionary.count(rank));
       for (std::size_t i = 0; i < own.size(); ++i) own[i] = numbers.Of(dictionary.text(rank, i));
     }
-    AddLookup<std::int32_t>({name, ColumnType::kText, true, numbers.Take()}, std::move(by_process),
-                            index, kNullText);
+    return AddLookup<std::int32_t>({name, ColumnType::kText, true, numbers.Take()},
+                                   std::move(by_process), index, kNullText);
   }
 
  private:
@@ -139,19 +140,19 @@ class TableBuilder {
   }
 
   template <typename T, typename Index>
-  void AddLookup(Column column, std::vector<std::vector<T>> by_process, Index index,
-                 std::optional<T> absent) {
+  Column& AddLookup(Column column, std::vector<std::vector<T>> by_process, Index index,
+                    std::optional<T> absent) {
     column.constant = IsConstant(by_process, absent);
-    Add<T>(std::move(column),
-           [by_process = std::move(by_process), index, absent](const Part& part, auto row) {
-             const std::size_t at = index(part, row);
-             const std::vector<T>& own = by_process[part.process];
-             return at < own.size() ? own[at] : absent.value_or(T{});
-           });
+    return Add<T>(std::move(column),
+                  [by_process = std::move(by_process), index, absent](const Part& part, auto row) {
+                    const std::size_t at = index(part, row);
+                    const std::vector<T>& own = by_process[part.process];
+                    return at < own.size() ? own[at] : absent.value_or(T{});
+                  });
   }
 
   template <typename T, typename Value>
-  void Add(Column column, Value value) {
+  Column& Add(Column column, Value value) {
     column.write_values = [parts = parts_, value = std::move(value),
                            once = column.constant](OutputFile& file) {
       ValueWriter<T> writer(file);
@@ -162,7 +163,7 @@ class TableBuilder {
         }
       }
     };
-    table_.columns.push_back(std::move(column));
+    return table_.columns.emplace_back(std::move(column));
   }
 
   const Run& run_;
@@ -270,13 +271,16 @@ void AddOperation(TableBuilder& table) {
 // The call that launched an operation, and the graph that it is of.
 void AddLaunch(TableBuilder& table) {
   const auto of_call = [&](const char* name, auto value) {
-    table.Int64(
-        name,
-        [value](const Part& part, auto row) {
-          const std::uint32_t call = part.device->ops.launch[row];
-          return call == kNone ? kNullInt64 : static_cast<std::int64_t>(value(*part.rank, call));
-        },
-        true);
+    table
+        .Int64(
+            name,
+            [value](const Part& part, auto row) {
+              const std::uint32_t call = part.device->ops.launch[row];
+              return call == kNone ? kNullInt64
+                                   : static_cast<std::int64_t>(value(*part.rank, call));
+            },
+            true)
+        .tables = {InfoOf(EventTable::kApi).name};
   };
   of_call("launch_start_ns", [origin = table.origin()](const Rank& rank, std::uint32_t call) {
     return rank.api.start[call] - origin;
@@ -433,10 +437,13 @@ ColumnTable CollectivesTable(const Run& run) {
       [](const Part& part, auto row) { return KnownOrNull32(part.rank->collectives.root[row]); },
       true);
   const auto of_plan = [&](const char* name, auto column) {
-    table.Text(name, kStrings, [column](const Part& part, auto row) {
-      const std::uint32_t plan = part.rank->collectives.plan[row];
-      return plan == kNone ? kNone : (part.rank->plans.*column)[plan];
-    });
+    table
+        .Text(name, kStrings,
+              [column](const Part& part, auto row) {
+                const std::uint32_t plan = part.rank->collectives.plan[row];
+                return plan == kNone ? kNone : (part.rank->plans.*column)[plan];
+              })
+        .tables = {InfoOf(EventTable::kCollectivePlan).name};
   };
   of_plan("algorithm", &CollectivePlans::algorithm);
   of_plan("protocol", &CollectivePlans::protocol);
@@ -521,18 +528,20 @@ ColumnTable DeviceSamplesTable(const Run& run) {
 struct NamedTable {
   std::string_view name;
   ColumnTable (*build)(const Run& run);
+  std::string_view rows =
+      {};  // the table of a recording that they are in; empty: of GPU operations
 };
 constexpr NamedTable kTables[] = {
     {"kernels", Kernels},
     {"memcpys", Memcpys},
     {"memsets", Memsets},
-    {"api_calls", ApiCallsTable},
-    {"nvtx_ranges", NvtxRangesTable},
-    {"collectives", CollectivesTable},
-    {"data_waits", DataWaitsTable},
-    {"host_spans", HostSpansTable},
-    {"profiler_ranges", ProfilerRangesTable},
-    {"device_samples", DeviceSamplesTable},
+    {"api_calls", ApiCallsTable, InfoOf(EventTable::kApi).name},
+    {"nvtx_ranges", NvtxRangesTable, InfoOf(EventTable::kNvtx).name},
+    {"collectives", CollectivesTable, InfoOf(EventTable::kCollective).name},
+    {"data_waits", DataWaitsTable, InfoOf(EventTable::kDataWait).name},
+    {"host_spans", HostSpansTable, InfoOf(EventTable::kHostSpan).name},
+    {"profiler_ranges", ProfilerRangesTable, kProfilerRangeTable},
+    {"device_samples", DeviceSamplesTable, InfoOf(EventTable::kDeviceSample).name},
 };
 
 }  // namespace
@@ -543,7 +552,16 @@ std::optional<ColumnTable> EventColumns(const Run& run, std::string_view table) 
   if (found == std::end(kTables)) return std::nullopt;
   ColumnTable columns = found->build(run);
   columns.name = table;
+  if (found->rows.empty()) return columns;
+  for (Column& column : columns.columns) column.tables.push_back(found->rows);
   return columns;
+}
+
+EventTables TablesOf(const ColumnTable& table) {
+  EventTables tables;
+  for (const Column& column : table.columns)
+    tables.insert(tables.end(), column.tables.begin(), column.tables.end());
+  return tables;
 }
 
 std::string EventTableNames() {

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "analyzer/export/columns/column_stream.h"
+#include "analyzer/import/source/recorded_file.h"
 #include "analyzer/model/run.h"
 
 namespace traceinject {
@@ -16,6 +17,9 @@ namespace traceinject {
 // Report.sources. Rows are by process, GPU, and start. Empty: there is no such table. The run must
 // outlive what is returned. O(rows) to write a column.
 std::optional<ColumnTable> EventColumns(const Run& run, std::string_view table);
+
+// What has to be read of a recording for these columns.
+EventTables TablesOf(const ColumnTable& table);
 
 // "kernels, memcpys, ...".
 std::string EventTableNames();

@@ -134,6 +134,33 @@ TEST_F(EventColumnsTest, EveryTableThatIsNamedIsThere) {
   EXPECT_FALSE(EventColumns(run_, "kernel").has_value());
 }
 
+TEST_F(EventColumnsTest, ColumnsHaveTheSameValuesIfOnlyTheirTablesAreRead) {
+  std::stringstream names(EventTableNames());
+  for (std::string name; std::getline(names >> std::ws, name, ',');) {
+    const ColumnTable whole = Table(name);
+    for (const Column& column : whole.columns) {
+      ColumnTable one = {.name = name, .rows = whole.rows, .columns = {column}};
+      LoadOptions only;
+      only.tables = TablesOf(one);
+      const auto run = LoadRun({folder_ / "run.db"}, only);
+      ASSERT_TRUE(run.ok()) << run.error();
+      const auto table = EventColumns(run.value(), name);
+      const std::string expected = Written(one);
+      one.rows = table->rows;
+      one.columns = {Find(*table, column.name)};
+      EXPECT_EQ(Written(one), expected) << name << ", " << column.name;
+    }
+  }
+}
+
+TEST_F(EventColumnsTest, ColumnsTellTheirTables) {
+  const ColumnTable kernels = Table("kernels");
+  EXPECT_TRUE(Find(kernels, "start_ns").tables.empty());
+  EXPECT_TRUE(Find(kernels, "correlation").tables.empty());
+  EXPECT_EQ(Find(kernels, "launch_tid").tables, EventTables{"api"});
+  EXPECT_EQ(TablesOf(Table("collectives")).size(), Table("collectives").columns.size() + 2);
+}
+
 TEST_F(EventColumnsTest, TheStreamIsAlignedAndTellsItsLength) {
   const ColumnTable table = Table("data_waits");
   const std::string bytes = Written(table);

@@ -205,13 +205,13 @@ Result<Run> LoadRun(const std::vector<std::string>& paths, const LoadOptions& op
       options.most_rows == 0 ? 0
                              : std::max<std::uint64_t>(options.most_rows / files_named.size(), 1);
   std::vector<std::optional<Result<RecordedFile>>> results(files_named.size());
-  ReadFiles(
-      files_named.size(),
-      {.threads = options.threads, .stop = options.stop, .on_progress = options.on_progress},
-      [&](std::size_t file, ReadProgress& progress) {
-        results[file].emplace(ReadRecording(files_named[file], progress,
-                                            {.most_rows = most_rows, .last_ns = options.last_ns}));
-      });
+  ReadFiles(files_named.size(),
+            {.threads = options.threads, .stop = options.stop, .on_progress = options.on_progress},
+            [&](std::size_t file, ReadProgress& progress) {
+              results[file].emplace(ReadRecording(
+                  files_named[file], progress,
+                  {.tables = options.tables, .most_rows = most_rows, .last_ns = options.last_ns}));
+            });
   if (IsStopped(options.stop)) return Stopped(files_named.front());
 
   std::vector<RecordedFile> files;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,10 @@ struct LoadOptions {
   std::uint64_t most_rows = 0;
   // Read only the last so many ns of each file, as in ReadPart. 0: all.
   TimeNs last_ns = 0;
+  // Read only these tables of events, as in ReadPart. Others may have a say in the times of these:
+  // where the clock was set (Trust::clock_steps), and where clocks are to be aligned. Traces that
+  // are not run.db are read as a whole.
+  std::optional<EventTables> tables = std::nullopt;
   // Once true, LoadRun gives up within a tenth of a second or so; unpacking and sorting may take
   // longer. Null: never.
   StopFlag stop = nullptr;

@@ -7,6 +7,7 @@
 
 #include "analyzer/import/testing/run_db_fixture.h"
 #include "machine/testing/temporary_folder.h"
+#include "schemas/event_tables.h"
 
 namespace traceinject {
 namespace {
@@ -68,6 +69,24 @@ TEST_F(LoadRunTest, OnlyTheFirstRowsIfAskedFor) {
     EXPECT_EQ(rank.read_until, kOpen);
     EXPECT_EQ(rank.api.size(), 100u);
   }
+}
+
+TEST_F(LoadRunTest, OnlyTheTablesAskedFor) {
+  Build(RankPath(0), {.rank = 0});
+  LoadProgress last;
+  options_.on_progress = [&](const LoadProgress& progress) { last = progress; };
+  const traceinject::Run whole = Load({RankPath(0)});
+  const std::uint64_t all_rows = last.rows;
+  options_.tables = EventTables{InfoOf(EventTable::kStepMark).name};
+  const traceinject::Run part = Load({RankPath(0)});
+  const Rank& rank = part.ranks.at(0);
+  EXPECT_EQ(rank.step_marks.time, whole.ranks.at(0).step_marks.time);
+  EXPECT_EQ(rank.devices.at(0).ops.start, whole.ranks.at(0).devices.at(0).ops.start);
+  EXPECT_EQ(rank.gaps.size(), 1u);
+  EXPECT_EQ(rank.api.size() + rank.nvtx.size() + rank.data_waits.size() + rank.host_spans.size(),
+            0u);
+  EXPECT_EQ(last.rows, all_rows - 4);
+  EXPECT_EQ(last.share, 1);
 }
 
 TEST_F(LoadRunTest, ReadingIsBrokenOff) {

@@ -115,7 +115,8 @@ Error IsForRanks(const std::string& path) {
 
 }  // namespace
 
-Result<RecordedFile> ReadRecording(const std::string& path, ReadProgress& progress, ReadPart part) {
+Result<RecordedFile> ReadRecording(const std::string& path, ReadProgress& progress,
+                                   const ReadPart& part) {
   try {
     if (IsTimeline(path)) return IsForRanks(path);
     // As a whole: a trace lists all host operators first, and its GPU operations by buffer. In the

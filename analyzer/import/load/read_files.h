@@ -24,7 +24,7 @@ struct LoadProgress {
 // A recording of ours or a trace of PyTorch's profiler. `part`: as in ReadRunDb; such traces are
 // read as a whole. No memory to hold it is an error like others.
 Result<RecordedFile> ReadRecording(const std::string& path, ReadProgress& progress,
-                                   ReadPart part = {});
+                                   const ReadPart& part = {});
 
 // Whether it is the trace of another profiler, by its content.
 bool IsTrace(const std::string& path);

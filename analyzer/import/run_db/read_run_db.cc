@@ -46,10 +46,12 @@ void Finish(RunDbDictionaries& dictionaries, std::optional<TimeNs> from, Recorde
 
 }  // namespace
 
-Result<RecordedFile> ReadRunDb(const Database& database, ReadProgress& progress, ReadPart part) {
+Result<RecordedFile> ReadRunDb(const Database& database, ReadProgress& progress,
+                               const ReadPart& part) {
   RecordedFile file;
   RunDbRows rows(database, progress);
   RunDbDictionaries dictionaries;
+  if (part.tables) rows.ReadOnlyTables(*part.tables);
   Status status = rows.CountRows();
   if (status.ok()) status = dictionaries.Read(rows, file);
   // Where processes follow each other, the first rows are of the first process only, and the last

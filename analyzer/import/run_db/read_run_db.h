@@ -17,6 +17,6 @@ namespace traceinject {
 // pages are errors: sentences with the path.
 //
 Result<RecordedFile> ReadRunDb(const Database& database, ReadProgress& progress,
-                               ReadPart part = {});
+                               const ReadPart& part = {});
 
 }  // namespace traceinject

@@ -146,7 +146,7 @@ class HostEventReader {
 
   // Of files that analyze import made. The table came in the course of version 6.
   Status ReadProfiled() {
-    constexpr std::string_view kTable = "profiler_range";
+    constexpr std::string_view kTable = kProfilerRangeTable;
     auto has = rows_.HasTable(kTable);
     if (!has.ok()) return Error{has.error()};
     if (!has.value()) return Done{};

@@ -79,7 +79,7 @@ constexpr TableRange kRanges[] = {
     {"worker_sample", "cpu_ns, read_bytes", 0, kSinceStart},
     {"worker_sample", "states, states_disk", 0, kMany},
     {"stack_sample", "repeats", 0, kMany},
-    {"profiler_range", "sequence, forward_thread", 0, kMany},
+    {kProfilerRangeTable, "sequence, forward_thread", 0, kMany},
     {"code_place", "line, first_line", 0, kMany},
     {"health", "value", -kSinceStart, kSinceStart},
 };

@@ -4,7 +4,9 @@
 
 #include <atomic>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analyzer/common/result.h"
@@ -30,8 +32,15 @@ struct ReadProgress {
   std::atomic<bool> stop{false};             // set from outside: the reader shall give up
 };
 
-// What to read of a file of one process; those of several are read as a whole.
+// Tables of events, by their names in run_db.sql.
+using EventTables = std::vector<std::string_view>;
+
+// What to read of a file; the first rows, and the last seconds, only of one process: a file of
+// several is read from its first to its last row.
 struct ReadPart {
+  // Of the tables of events only these, beside those of operations on GPUs, of clocks, and of gaps,
+  // which tell when all else was and what can be trusted; empty: all.
+  std::optional<EventTables> tables = std::nullopt;
   // Only about so many events, the first of every table (see Rank::read_until); 0: all.
   std::uint64_t most_rows = 0;
   // Only the last so many ns before the last thing that it shows, as a flight recorder would have

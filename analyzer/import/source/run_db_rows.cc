@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <limits>
 
 #include "analyzer/common/units.h"
@@ -115,6 +116,7 @@ Status RunDbRows::CountRows(std::span<const std::string_view> tables) {
   const std::uint64_t file_bytes = PragmaNumber("page_count") * PragmaNumber("page_size");
   std::uint64_t total = 0;
   for (const std::string_view table : tables) {
+    if (IsLeftOut(table)) continue;
     if (const Status stored = ExpectStored(table); !stored.ok()) return stored;
     auto ends = database_.Prepare(
         fmt::format("SELECT (SELECT max(rowid) FROM {0}), (SELECT min(rowid) FROM {0} "
@@ -133,6 +135,22 @@ Status RunDbRows::CountRows(std::span<const std::string_view> tables) {
   }
   progress_.rows_total = total;
   return Done{};
+}
+
+void RunDbRows::ReadOnlyTables(const EventTables& tables) {
+  constexpr EventTable kAlways[] = {EventTable::kKernel, EventTable::kMemcpy, EventTable::kMemset,
+                                    EventTable::kClockPair, EventTable::kCaptureGap};
+  left_out_ = {kProfilerRangeTable};
+  for (const EventTableInfo& info : kEventTableInfos) left_out_.push_back(info.name);
+  std::erase_if(left_out_, [&](std::string_view table) {
+    return std::find(tables.begin(), tables.end(), table) != tables.end() ||
+           std::any_of(std::begin(kAlways), std::end(kAlways),
+                       [&](EventTable one) { return InfoOf(one).name == table; });
+  });
+}
+
+bool RunDbRows::IsLeftOut(std::string_view table) const {
+  return std::find(left_out_.begin(), left_out_.end(), table) != left_out_.end();
 }
 
 std::size_t RunDbRows::RowsOf(TableName table) const {

@@ -71,6 +71,7 @@ class RunDbRows {
         rows_of_(other.rows_of_),
         share_(other.share_),
         last_(other.last_),
+        left_out_(other.left_out_),
         checks_values_(other.checks_values_) {}
   // Takes over what that one found.
   void Add(const RunDbRows& other);
@@ -84,6 +85,7 @@ class RunDbRows {
   template <typename Visit>
   Status ForEachRow(std::string_view table, std::string_view columns, Visit visit,
                     std::string_view order = "") {
+    if (IsLeftOut(table)) return Done{};
     if (const Status stored = ExpectStored(table); !stored.ok()) return stored;
     auto rows = PrepareRows(table, columns, order);
     if (!rows.ok()) return Error{rows.error()};
@@ -110,6 +112,10 @@ class RunDbRows {
     progress_.rows += count % kReportEvery;
     return Done{};
   }
+
+  // From now on visits no row of other tables of events, as ReadPart::tables has it. Before
+  // CountRows.
+  void ReadOnlyTables(const EventTables& tables);
 
   // From now on values are handed on as they are, for who copies them.
   void KeepImpossible() { checks_values_ = false; }
@@ -179,6 +185,7 @@ class RunDbRows {
   Result<Statement> PrepareRows(std::string_view table, std::string_view columns,
                                 std::string_view order) const;
   std::uint64_t MostRows(std::string_view table) const;
+  bool IsLeftOut(std::string_view table) const;
   // Null: all of the table is read.
   const LastRows::Part* LastPartOf(std::string_view table) const;
   // 0 if it cannot be told.
@@ -190,6 +197,7 @@ class RunDbRows {
   double share_ = 1;  // of the rows of each table, to be read
   TimeNs read_until_ = kOpen;
   std::optional<LastRows> last_;  // empty: all are read
+  EventTables left_out_;
   bool checks_values_ = true;
   std::map<std::pair<std::string, RowProblem>, std::int64_t> problems_;
   std::map<std::string, std::int64_t> impossible_;  // values, by what is wrong with them

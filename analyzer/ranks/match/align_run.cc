@@ -18,13 +18,6 @@
 namespace traceinject {
 namespace {
 
-// Hosts that are not known may be several.
-bool IsOfSeveralHosts(const Run& run) {
-  std::set<std::string_view> hosts;
-  for (const Rank& rank : run.ranks) hosts.insert(rank.process.host);
-  return hosts.size() > 1 || (run.ranks.size() > 1 && hosts.contains(""));
-}
-
 // A file of several processes was merged, on one clock.
 bool IsMerged(const Run& run) {
   return std::all_of(run.ranks.begin(), run.ranks.end(),
@@ -32,6 +25,12 @@ bool IsMerged(const Run& run) {
 }
 
 }  // namespace
+
+bool IsOfSeveralHosts(const Run& run) {
+  std::set<std::string_view> hosts;
+  for (const Rank& rank : run.ranks) hosts.insert(rank.process.host);
+  return hosts.size() > 1 || (run.ranks.size() > 1 && hosts.contains(""));
+}
 
 std::vector<std::string> AlignRun(Run& run) {
   if (!IsOfSeveralHosts(run)) return {};

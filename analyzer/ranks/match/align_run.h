@@ -9,6 +9,9 @@
 
 namespace traceinject {
 
+// Hosts that are not known may be several.
+bool IsOfSeveralHosts(const Run& run);
+
 // Where ranks were recorded on several hosts and not merged yet: maps all their times to the clock
 // of one of them, as their operations tell (align_clocks.h). Those whose clocks cannot be aligned
 // keep their own. Returns what was done, by a merge too, in sentences; nothing for a run of one
