@@ -495,7 +495,7 @@ CREATE TABLE profiler_range (
 CREATE TABLE system_fact (
   proc   INTEGER NOT NULL,             -- -> process
   kind   TEXT NOT NULL,                -- env: an environment variable that changes GPU, NCCL or PyTorch behaviour
-                                       -- (secrets masked); option: an option of ours that is not at its default;
+                                       -- or tells the program's commit (secrets masked); option: an option of ours that is not at its default;
                                        -- host: of the machine and the process' place on it; gpu: of a device, key '<device>.<name>'
                                        -- (nvtx_name: as the program named it);
                                        -- nvlink: of one link, key '<device>.<link>'; p2p: what two devices can do directly, key

@@ -8,6 +8,7 @@
 
 #include "injector/rows/secrets.h"
 #include "machine/proc_files.h"
+#include "schemas/commit_variables.h"
 
 namespace traceinject {
 namespace {
@@ -177,6 +178,7 @@ std::vector<SystemFactRow> ReadEnvironmentFacts(const char* const* environment) 
     if (equals == std::string_view::npos || equals == 0) continue;
     const std::string_view name = entry.substr(0, equals), value = entry.substr(equals + 1);
     const bool wanted =
+        IsCommitVariable(name) ||
         std::any_of(std::begin(kEnvironmentOfInterest), std::end(kEnvironmentOfInterest),
                     [&](std::string_view prefix) { return name.starts_with(prefix); });
     if (!wanted) continue;

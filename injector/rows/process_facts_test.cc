@@ -61,15 +61,20 @@ TEST(ProcessFactsTest, TheJobIsToldWithoutTheCommandLine) {
 }
 
 TEST(ProcessFactsTest, EnvironmentFactsAreChosenAndMasked) {
-  const char* environment[] = {"NCCL_DEBUG=INFO",          "HOME=/root",
-                               "TORCH_HUB_TOKEN=abc",      "CUDA_VISIBLE_DEVICES=0,1",
-                               "UCX_PROXY=http://me:pw@h", nullptr};
+  const char* environment[] = {"NCCL_DEBUG=INFO",
+                               "HOME=/root",
+                               "TORCH_HUB_TOKEN=abc",
+                               "CUDA_VISIBLE_DEVICES=0,1",
+                               "UCX_PROXY=http://me:pw@h",
+                               "GITHUB_SHA=b25ac4b29526dc53580e0ce9f49a2fee4fd510c4",
+                               nullptr};
   const std::vector<SystemFactRow> facts = ReadEnvironmentFacts(environment);
-  ASSERT_EQ(facts.size(), 4U);
+  ASSERT_EQ(facts.size(), 5U);
   EXPECT_EQ(facts[0].value, "INFO");
   EXPECT_EQ(facts[1].value, "***");
   EXPECT_EQ(facts[2].key, "CUDA_VISIBLE_DEVICES");
   EXPECT_EQ(facts[3].value, "http://me:***@h");
+  EXPECT_EQ(facts[4].value, "b25ac4b29526dc53580e0ce9f49a2fee4fd510c4");
 }
 
 }  // namespace
