@@ -6,6 +6,7 @@
 
 #include <array>
 #include <charconv>
+#include <chrono>
 #include <cmath>
 #include <limits>
 
@@ -96,6 +97,36 @@ std::string FormatDate(std::int64_t unix_ns) {
   std::int64_t seconds = unix_ns / 1'000'000'000;
   if (unix_ns % 1'000'000'000 < 0) --seconds;
   return fmt::format("{:%Y-%m-%d %H:%M:%S} UTC", fmt::gmtime(static_cast<std::time_t>(seconds)));
+}
+
+Result<std::int64_t> ParseDate(std::string_view text) {
+  // Digits stand where the pattern has them; the rest is as it is.
+  constexpr std::string_view kPattern = "0000-00-00 00:00";
+  constexpr std::size_t kDay = 10;
+  const Error wrong{fmt::format("'{}' is not a date such as 2026-08-01 or 2026-08-01T12:34", text)};
+  if (text.size() != kDay && text.size() != kPattern.size()) return wrong;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool fits = kPattern[i] == '0'   ? text[i] >= '0' && text[i] <= '9'
+                      : kPattern[i] == ' ' ? text[i] == ' ' || text[i] == 'T'
+                                           : text[i] == kPattern[i];
+    if (!fits) return wrong;
+  }
+  const auto number = [&](std::size_t at, std::size_t digits) {
+    int value = 0;
+    for (std::size_t i = at; i < at + digits; ++i) value = 10 * value + (text[i] - '0');
+    return value;
+  };
+  const std::chrono::year_month_day day(std::chrono::year(number(0, 4)),
+                                        std::chrono::month(static_cast<unsigned>(number(5, 2))),
+                                        std::chrono::day(static_cast<unsigned>(number(8, 2))));
+  const int hour = text.size() > kDay ? number(11, 2) : 0;
+  const int minute = text.size() > kDay ? number(14, 2) : 0;
+  // Beyond, nanoseconds do not fit.
+  const bool fits = number(0, 4) >= 1970 && number(0, 4) <= 2200;
+  if (!fits || !day.ok() || hour > 23 || minute > 59) return wrong;
+  const std::chrono::seconds since = std::chrono::sys_days(day).time_since_epoch() +
+                                     std::chrono::hours(hour) + std::chrono::minutes(minute);
+  return std::chrono::nanoseconds(since).count();
 }
 
 Result<std::int64_t> ParseTime(std::string_view text) {

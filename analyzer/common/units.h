@@ -27,6 +27,9 @@ std::string FormatCount(std::int64_t count);
 // "2026-08-01 12:34:56 UTC" from ns since the epoch.
 std::string FormatDate(std::int64_t unix_ns);
 
+// "2026-08-01", or "2026-08-01 12:34" (or with a T between), in UTC: ns since the epoch.
+Result<std::int64_t> ParseDate(std::string_view text);
+
 // "1.5", "1.5s", "200ms", "30us", "7ns", "2min": a time in ns, seconds when no unit is given. May
 // be negative.
 Result<std::int64_t> ParseTime(std::string_view text);

@@ -56,5 +56,16 @@ TEST(Units, ParsesTimes) {
   }
 }
 
+TEST(Units, ParsesDates) {
+  EXPECT_EQ(ParseDate("1970-01-02").value(), 86'400'000'000'000);
+  EXPECT_EQ(FormatDate(ParseDate("2026-11-20").value()), "2026-11-20 00:00:00 UTC");
+  EXPECT_EQ(FormatDate(ParseDate("2026-11-20T23:59").value()), "2026-11-20 23:59:00 UTC");
+  EXPECT_EQ(ParseDate("2026-11-20 23:59").value(), ParseDate("2026-11-20T23:59").value());
+  for (const char* bad : {"", "2026", "2026-13-01", "2026-02-30", "26-11-20", "2026-11-20T24:00",
+                          "2026-11-20T2:00", "2026/11/20", "9999-01-01", "2026-11-20x"}) {
+    EXPECT_FALSE(ParseDate(bad).ok()) << bad;
+  }
+}
+
 }  // namespace
 }  // namespace traceinject

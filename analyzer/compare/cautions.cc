@@ -79,23 +79,6 @@ void BetweenRuns(const ComparedRun& before, const ComparedRun& after, proto::Com
         Rounded(static_cast<double>(b.verdict().recording_ns()))));
 }
 
-void OfOne(const ComparedRun& side, const std::string& name, proto::Comparison& to) {
-  const proto::Health::Grade grade = side.report.health().grade();
-  if (grade == proto::Health::GRADE_BAD || grade == proto::Health::GRADE_LOSSY)
-    to.add_cautions(fmt::format("{}: trace health is {}; analyze report explains why", name,
-                                HealthGradeText(grade)));
-  for (const proto::Withheld& withheld : side.report.trust().withheld())
-    to.add_cautions(fmt::format("{}: {}", name, WithheldText(side.report, withheld)));
-  if (side.steps.empty()) return;
-  if (side.steps.size() < kFewSteps)
-    to.add_cautions(
-        fmt::format("{}: only {}, so intervals are too narrow; record a few dozen steps", name,
-                    Plural(static_cast<std::int64_t>(side.steps.size()), "step")));
-  if (side.device_steps().confidence() < kSureSteps)
-    to.add_cautions(fmt::format("{}: steps were inferred with a confidence of only {:.2f}", name,
-                                side.device_steps().confidence()));
-}
-
 }  // namespace
 
 bool AreTheSame(const ComparedRun& before, const ComparedRun& after) {
@@ -108,10 +91,28 @@ bool AreTheSame(const ComparedRun& before, const ComparedRun& after) {
   });
 }
 
+std::vector<std::string> CautionsOn(const ComparedRun& side) {
+  std::vector<std::string> cautions;
+  const proto::Health::Grade grade = side.report.health().grade();
+  if (grade == proto::Health::GRADE_BAD || grade == proto::Health::GRADE_LOSSY)
+    cautions.push_back(
+        fmt::format("trace health is {}; analyze report explains why", HealthGradeText(grade)));
+  for (const proto::Withheld& withheld : side.report.trust().withheld())
+    cautions.push_back(WithheldText(side.report, withheld));
+  if (side.steps.empty()) return cautions;
+  if (side.steps.size() < kFewSteps)
+    cautions.push_back(fmt::format("only {}, so intervals are too narrow; record a few dozen steps",
+                                   Plural(static_cast<std::int64_t>(side.steps.size()), "step")));
+  if (side.device_steps().confidence() < kSureSteps)
+    cautions.push_back(fmt::format("steps were inferred with a confidence of only {:.2f}",
+                                   side.device_steps().confidence()));
+  return cautions;
+}
+
 void AddCautions(const ComparedRun& before, const ComparedRun& after, proto::Comparison& to) {
   BetweenRuns(before, after, to);
-  OfOne(before, "before", to);
-  OfOne(after, "after", to);
+  for (const std::string& caution : CautionsOn(before)) to.add_cautions("before: " + caution);
+  for (const std::string& caution : CautionsOn(after)) to.add_cautions("after: " + caution);
 }
 
 }  // namespace traceinject

@@ -46,22 +46,31 @@ constexpr std::string_view kPassing[] = {
     "nvtx_name",
 };
 
-using Settings = std::map<std::pair<std::size_t, std::string>, std::string>;
+// By place of the kind in kKinds, and name.
+using SettingKey = std::pair<std::size_t, std::string>;
+SettingKey SettingKeyOf(std::string_view kind, std::string_view name) {
+  const auto place = std::find(std::begin(kKinds), std::end(kKinds), kind) - std::begin(kKinds);
+  return {static_cast<std::size_t>(place), std::string(name)};
+}
 
 class Collector {
  public:
   void Add(std::string_view kind, std::string_view name, const std::string& value) {
-    const auto place = std::find(std::begin(kKinds), std::end(kKinds), kind) - std::begin(kKinds);
-    settings_[{static_cast<std::size_t>(place), std::string(name)}] = value;
+    settings_[SettingKeyOf(kind, name)] = value;
   }
   template <typename T>
   void Add(std::string_view kind, std::string_view name, const std::optional<T>& value) {
     if (value) Add(kind, name, fmt::format("{}", *value));
   }
-  Settings Take() { return std::move(settings_); }
+  std::vector<Setting> List() const {
+    std::vector<Setting> list;
+    for (const auto& [key, value] : settings_)
+      list.push_back({std::string(kKinds[key.first]), key.second, value});
+    return list;
+  }
 
  private:
-  Settings settings_;
+  std::map<SettingKey, std::string> settings_;
 };
 
 bool Passes(std::string_view name) {
@@ -101,9 +110,11 @@ void AddLoaders(const ComparedRun& side, Collector& to) {
   }
 }
 
-Settings SettingsOf(const ComparedRun& side) {
+}  // namespace
+
+std::vector<Setting> SettingsOf(const ComparedRun& side) {
   Collector found;
-  if (side.model() == nullptr) return found.Take();
+  if (side.model() == nullptr) return found.List();
   const Rank& rank = *side.rank();
   found.Add("gpu", "name", side.device().name());
   found.Add("gpu", "SMs", side.model()->sm_count);
@@ -126,27 +137,29 @@ Settings SettingsOf(const ComparedRun& side) {
   found.Add("host", "name", rank.process.host);
   AddFacts(rank, *side.model(), found);
   AddLoaders(side, found);
-  return found.Take();
+  return found.List();
 }
 
-}  // namespace
+std::vector<proto::SettingChange> ChangedSettings(const std::vector<Setting>& before,
+                                                  const std::vector<Setting>& after) {
+  std::map<SettingKey, proto::SettingChange> changes;
+  for (const Setting& setting : before)
+    changes[SettingKeyOf(setting.kind, setting.name)].set_before(setting.value);
+  for (const Setting& setting : after)
+    changes[SettingKeyOf(setting.kind, setting.name)].set_after(setting.value);
+  std::vector<proto::SettingChange> changed;
+  for (auto& [key, change] : changes) {
+    if (change.before() == change.after()) continue;
+    change.set_kind(std::string(kKinds[key.first]));
+    change.set_name(key.second);
+    changed.push_back(std::move(change));
+  }
+  return changed;
+}
 
 void CompareSettings(const ComparedRun& before, const ComparedRun& after, proto::Comparison& to) {
-  const Settings was = SettingsOf(before), is = SettingsOf(after);
-  Settings all = was;
-  all.insert(is.begin(), is.end());
-  const auto of = [](const Settings& settings, const Settings::key_type& key) {
-    const auto found = settings.find(key);
-    return found == settings.end() ? std::string() : found->second;
-  };
-  for (const auto& [key, value] : all) {
-    if (of(was, key) == of(is, key)) continue;
-    proto::SettingChange& row = *to.add_settings();
-    row.set_kind(std::string(kKinds[key.first]));
-    row.set_name(key.second);
-    row.set_before(of(was, key));
-    row.set_after(of(is, key));
-  }
+  for (proto::SettingChange& change : ChangedSettings(SettingsOf(before), SettingsOf(after)))
+    *to.add_settings() = std::move(change);
 }
 
 }  // namespace traceinject

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/common/mean.h"
 #include "analyzer/compare/change.h"
 #include "analyzer/metrics/idle/gap_causes.h"
 
@@ -54,6 +55,15 @@ class RoundedSum {
 };
 
 }  // namespace
+
+std::vector<std::pair<std::string, double>> MeanParts(const ComparedRun& side) {
+  std::vector<std::pair<std::string, double>> parts;
+  for (const auto& [name, time] : Parts()) {
+    const double mean = Mean(side.Series(time));
+    if (mean != 0) parts.emplace_back(name, mean);
+  }
+  return parts;
+}
 
 void CompareSteps(const ComparedRun& before, const ComparedRun& after, proto::Comparison& to) {
   if (before.steps.empty() || after.steps.empty()) return;

@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
-#include <cmath>
 #include <utility>
 
 #include "analyzer/commands/run/run_commands.h"
@@ -49,18 +47,6 @@ struct GateCommand {
   bool list = false;
 };
 
-// "3" or "3%" as 0.03.
-std::string ParseTolerance(std::string text, double& tolerance) {
-  if (text.ends_with('%')) text.pop_back();
-  double percent = -1;
-  const char* end = text.data() + text.size();
-  const auto [rest, code] = std::from_chars(text.data(), end, percent);
-  if (code != std::errc() || rest != end || !(percent >= 0 && percent <= 1000))
-    return fmt::format("'{}' is not a percentage such as 3", text);
-  tolerance = percent / 100;
-  return "";
-}
-
 void DescribeGate(CLI::App& app, GateCommand& options) {
   app.footer(kGateExamples);
   AddRunOptions(app, options.run);
@@ -84,14 +70,7 @@ void DescribeGate(CLI::App& app, GateCommand& options) {
           ->expected(1)
           ->take_all();
   OfferWords(compare, figures);
-  app.add_option_function<std::string>(
-         "--tolerance",
-         [&options](const std::string& text) {
-           const std::string error = ParseTolerance(text, options.gate.tolerance);
-           if (!error.empty()) throw CLI::ValidationError("--tolerance", error);
-         },
-         "with --baseline: tolerance in percent (default 3)")
-      ->type_name("PERCENT");
+  AddTolerance(app, options.gate.tolerance, "with --baseline: tolerance in percent (default 3)");
   app.add_flag("--allow-unknown", options.gate.allow_unknown,
                "a figure the recording does not contain is not a failure");
   app.add_option("--junit", options.junit, "also write a JUnit file, one test case per condition")

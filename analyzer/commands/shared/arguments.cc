@@ -136,6 +136,25 @@ CLI::Option* AddAmount(CLI::App& app, const std::string& name, std::optional<dou
       ->type_name("AMOUNT");
 }
 
+CLI::Option* AddTolerance(CLI::App& app, double& tolerance, const std::string& help) {
+  return app
+      .add_option_function<std::string>(
+          "--tolerance",
+          [&tolerance](const std::string& text) {
+            const std::string_view number =
+                std::string_view(text).substr(0, text.size() - (text.ends_with('%') ? 1 : 0));
+            double percent = -1;
+            const char* end = number.data() + number.size();
+            const auto [rest, code] = std::from_chars(number.data(), end, percent);
+            if (code != std::errc() || rest != end || !(percent >= 0 && percent <= 1000))
+              throw CLI::ValidationError("--tolerance",
+                                         fmt::format("'{}' is not a percentage such as 3", number));
+            tolerance = percent / 100;
+          },
+          help)
+      ->type_name("PERCENT");
+}
+
 Result<NumberRange> ParseNumberRange(std::string_view text) {
   NumberRange range;
   const char* end = text.data() + text.size();

@@ -40,6 +40,9 @@ CLI::Option* AddAmount(CLI::App& app, const std::string& name, std::optional<dou
                        const std::string& help);
 Result<double> ParseAmount(std::string_view text);
 
+// --tolerance PERCENT, "3" or "3%", as a share. `tolerance` must outlive the parsing.
+CLI::Option* AddTolerance(CLI::App& app, double& tolerance, const std::string& help);
+
 // Numbers of steps as in "10..20", both included. A program may count its steps from 0.
 struct NumberRange {
   std::int64_t first = 1, last = 1;

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "analyzer/common/mean.h"
+#include "analyzer/compare/statistics/autocorrelation.h"
 #include "analyzer/compare/statistics/student_t.h"
 
 namespace traceinject {
@@ -13,8 +14,6 @@ namespace {
 
 constexpr std::size_t kMinBlocks = 6;
 constexpr double kOutside = 0.05;  // of a 95 % interval
-constexpr double kMaxCorrelation = 0.9;
-constexpr double kSpare = 0.4;  // standard errors
 
 // How far a mean may be off.
 struct MeanError {
@@ -48,27 +47,9 @@ MeanError ErrorOfBlocks(const std::vector<double>& values, std::size_t block) {
   return error;
 }
 
-// How much neighbors have in common: lag-1 autocorrelation, without what a short series
-// underestimates it by (Marriott, Pope, Bias in the estimation of autocorrelations, Biometrika 41,
-// 1954), and with a part of its standard error on top, as it may well be larger. From 0 to
-// kMaxCorrelation.
-double Autocorrelation(const std::vector<double>& values) {
-  const double count = static_cast<double>(values.size()), middle = Mean(values);
-  double square = 0, product = 0;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    square += (values[i] - middle) * (values[i] - middle);
-    if (i > 0) product += (values[i] - middle) * (values[i - 1] - middle);
-  }
-  if (square <= 0) return 0;
-  const double found = product / square;
-  return std::clamp(found + (1 + 4 * found) / count + kSpare / std::sqrt(count), 0.0,
-                    kMaxCorrelation);
-}
-
 // As if each value held a share of the one before: so many fewer of them are independent.
 MeanError ErrorOfCorrelated(const std::vector<double>& values) {
-  const double correlation = Autocorrelation(values);
-  const double each_counts_for = (1 + correlation) / (1 - correlation);
+  const double each_counts_for = ValuesForOne(values);
   MeanError error = ErrorOfBlocks(values, 1);
   const double independent = static_cast<double>(values.size()) / each_counts_for;
   error.variance *= each_counts_for;
