@@ -46,6 +46,8 @@ constexpr Command kCommands[] = {
     {"serve", "over HTTP: live metrics for Prometheus, reports on a folder of jobs", RunServe},
     {"diff", "compares two runs: what changed, and whether it is noise", RunDiff},
     {"gate", "for CI: fails if a run misses limits or is slower than a baseline", RunGate},
+    {"trend", "many runs over time: where the step time changed, and what changed with it",
+     RunTrend},
     {"info", "what the files contain: processes, devices, table sizes, health", RunInfo},
     {"sql", "runs an SQL query: analyze sql run.db \"SELECT ...\"", RunSql},
     {"doctor", "checks this machine: can it record, and is it set up well", RunDoctor},

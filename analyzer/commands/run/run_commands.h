@@ -19,6 +19,7 @@ int RunData(const std::vector<std::string>& arguments);
 int RunHang(const std::vector<std::string>& arguments);
 int RunDiff(const std::vector<std::string>& arguments);
 int RunGate(const std::vector<std::string>& arguments);
+int RunTrend(const std::vector<std::string>& arguments);
 int RunInfo(const std::vector<std::string>& arguments);
 int RunExport(const std::vector<std::string>& arguments);
 int RunSql(const std::vector<std::string>& arguments);
