@@ -125,6 +125,18 @@ function(traceinject_use_compiled_headers target)
   target_precompile_headers(${target} REUSE_FROM ${headers})
 endfunction()
 
+# The tests of a folder are compiled as one file, as its sources are: that takes a quarter of the time.
+function(traceinject_unite_tests target)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${TRACEINJECT_UNITY} UNITY_BUILD_MODE GROUP)
+  foreach(source ${ARGN})
+    get_filename_component(path ${source} ABSOLUTE)
+    file(RELATIVE_PATH path ${PROJECT_SOURCE_DIR} ${path})
+    get_filename_component(folder ${path} DIRECTORY)
+    traceinject_part_target(group ${folder})
+    set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${group})
+  endforeach()
+endfunction()
+
 # traceinject_unit_test(NAME [PARTS folder...] [SOURCES file...] [DEPENDS folder...] [SYSTEM target...]
 #                       [DEFINES definition...])
 # One program of the tests of the parts at and below the folders, and of SOURCES.
@@ -167,6 +179,7 @@ function(traceinject_unit_test name)
   set_source_files_properties(${data_sources} PROPERTIES COMPILE_DEFINITIONS "${places}")
   target_link_libraries(${name} PRIVATE ${libraries} GTest::gtest_main traceinject_warnings)
   traceinject_use_compiled_headers(${name} ${libraries})
+  traceinject_unite_tests(${name} ${sources})
   gtest_discover_tests(${name} PROPERTIES TIMEOUT ${TRACEINJECT_TEST_TIMEOUT} DISCOVERY_TIMEOUT 60)
 endfunction()
 

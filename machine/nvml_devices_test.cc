@@ -35,7 +35,7 @@ DeviceRow Known(const char* uuid, const char* bus = "") {
   return row;
 }
 
-std::string Value(const std::vector<SystemFactRow>& facts, const std::string& key) {
+std::string DeviceValue(const std::vector<SystemFactRow>& facts, const std::string& key) {
   for (const SystemFactRow& fact : facts) {
     if (fact.key == key) return fact.reason.empty() ? fact.value : "unknown: " + fact.reason;
   }
@@ -69,7 +69,7 @@ TEST(NvmlDevices, MissingFunctionsTellNothing) {
        {slow->pcie_generation, slow->pcie_tx_bytes_s, slow->pcie_rx_bytes_s, slow->nvlink_tx_bytes,
         slow->nvlink_replays, slow->ecc_corrected})
     EXPECT_EQ(value, -1);
-  EXPECT_TRUE(Value(devices.Facts(0), "0.ecc").starts_with("unknown: "));
+  EXPECT_TRUE(DeviceValue(devices.Facts(0), "0.ecc").starts_with("unknown: "));
 }
 
 TEST(NvmlDevices, OneFunctionIsEnough) {
@@ -105,7 +105,7 @@ TEST(NvmlDevices, ADeviceThatNvmlDoesNotKnow) {
   const NvmlDevices devices(Bare(), {Known("GPU-other")});
   EXPECT_FALSE(devices.Sample(0, 5).has_value());
   EXPECT_FALSE(devices.SampleSlow(0, 5).has_value());
-  EXPECT_EQ(Value(devices.Facts(0), "0.nvml"), "unknown: NVML knows no such device");
+  EXPECT_EQ(DeviceValue(devices.Facts(0), "0.nvml"), "unknown: NVML knows no such device");
 }
 
 TEST(NvmlDevices, LinksAreAddedUp) {

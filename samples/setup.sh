@@ -123,6 +123,7 @@ configure_and_build() {
   if command -v ccache >/dev/null; then
     launcher=(-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
     export CCACHE_SLOPPINESS=pch_defines,time_macros # else nothing that uses headers compiled ahead is kept
+    export CCACHE_BASEDIR=$root # else no build folder finds what another one kept of sources that lie in them
   fi
   say "building preset $preset in build/$preset"
   local began=$SECONDS

@@ -32,7 +32,7 @@ TEST(FiguresTest, OfStepsAreThoseThatAreExported) {
   const auto exported = [&](std::string_view name) {
     const auto metric = std::find_if(Metrics().begin(), Metrics().end(),
                                      [&](const Metric& one) { return one.name == name; });
-    return SamplesOf(*metric, compared.report).at(0).value;
+    return SamplesOf(*metric, {compared.report, {}}).at(0).value;
   };
   for (const auto& figure : {shared::kStep, shared::kComputeTime, shared::kExposedCommTime,
                              shared::kExposedCopyTime, shared::kIdleTime}) {

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kSeeds = 100;
 
-TrainingPlan Plan() {
+TrainingPlan NoisyPlan() {
   TrainingPlan plan;
   plan.steps = 60;
   plan.layers = 5;
@@ -60,7 +60,7 @@ Outcomes Play(Make make, Changed changed) {
   return outcomes;
 }
 
-Run Usual(std::uint64_t seed) { return NoisyTraining(Plan(), {}, seed); }
+Run Usual(std::uint64_t seed) { return NoisyTraining(NoisyPlan(), {}, seed); }
 
 TEST(NoiseTest, RunsOfOneProgramPass) {
   const Outcomes outcomes = Play(Usual, Usual);
@@ -70,7 +70,7 @@ TEST(NoiseTest, RunsOfOneProgramPass) {
 }
 
 TEST(NoiseTest, SlowerKernelsAreFound) {
-  TrainingPlan plan = Plan();
+  TrainingPlan plan = NoisyPlan();
   plan.kernel_ns += plan.kernel_ns / 20;
   const Outcomes outcomes =
       Play(Usual, [&](std::uint64_t seed) { return NoisyTraining(plan, {}, seed); });
@@ -79,7 +79,7 @@ TEST(NoiseTest, SlowerKernelsAreFound) {
 }
 
 TEST(NoiseTest, PausesThatRecurAreFound) {
-  TrainingPlan plan = Plan();
+  TrainingPlan plan = NoisyPlan();
   plan.collect_every = 5;
   plan.collect_ns = 10'000'000;
   const Outcomes outcomes =
@@ -94,9 +94,9 @@ traceinject::Run Calm(const TrainingPlan& plan, std::uint64_t seed) {
 }
 
 TEST(NoiseTest, WithLittleNoiseASmallChangeIsSeen) {
-  TrainingPlan plan = Plan();
+  TrainingPlan plan = NoisyPlan();
   plan.kernel_ns += plan.kernel_ns / 50;
-  const Outcomes outcomes = Play([](std::uint64_t seed) { return Calm(Plan(), seed); },
+  const Outcomes outcomes = Play([](std::uint64_t seed) { return Calm(NoisyPlan(), seed); },
                                  [&](std::uint64_t seed) { return Calm(plan, seed); });
   EXPECT_EQ(outcomes.slower, kSeeds) << outcomes;
   // Within the tolerance.
@@ -104,7 +104,7 @@ TEST(NoiseTest, WithLittleNoiseASmallChangeIsSeen) {
 }
 
 TEST(NoiseTest, WithLittleNoiseNoneIsSeenWhereThereIsNone) {
-  const auto usual = [](std::uint64_t seed) { return Calm(Plan(), seed); };
+  const auto usual = [](std::uint64_t seed) { return Calm(NoisyPlan(), seed); };
   const Outcomes outcomes = Play(usual, usual);
   EXPECT_GE(outcomes.no_difference, 95) << outcomes;
 }

@@ -6,7 +6,7 @@
 namespace traceinject {
 namespace {
 
-std::vector<SystemFact> Environment(const std::string& name, const std::string& value) {
+std::vector<SystemFact> Variable(const std::string& name, const std::string& value) {
   return {{"env", name, value, ""}};
 }
 
@@ -14,7 +14,7 @@ TEST(RecordingChecks, AFreeEntrance) {
   for (const char* value : {"", "none", "/lib/libtraceinject.so", "/old/place/libtraceinject.so",
                             "/gone/libother.so"}) {
     const Checklist lines =
-        CheckEntrances(Environment("CUDA_INJECTION64_PATH", value), "/lib/libtraceinject.so");
+        CheckEntrances(Variable("CUDA_INJECTION64_PATH", value), "/lib/libtraceinject.so");
     ASSERT_EQ(lines.size(), 1u) << value;
     EXPECT_EQ(lines[0].status, CheckStatus::kOk) << value;
   }
@@ -31,8 +31,7 @@ TEST(RecordingChecks, OtherToolsAtTheEntrances) {
                {"TRACEINJECT", "0", CheckStatus::kFail},
                {"TRACEINJECT", "1", CheckStatus::kOk}};
   for (const auto& one : cases) {
-    const Checklist lines =
-        CheckEntrances(Environment(one.name, one.value), "/lib/libtraceinject.so");
+    const Checklist lines = CheckEntrances(Variable(one.name, one.value), "/lib/libtraceinject.so");
     ASSERT_EQ(lines.size(), 1u) << one.name;
     EXPECT_EQ(lines[0].status, one.status) << one.name;
   }

@@ -5,10 +5,10 @@
 
 #include <limits>
 
+#include "analyzer/model/testing/units.h"
+
 namespace traceinject {
 namespace {
-
-constexpr TimeNs kSecond = 1'000'000'000;
 
 ClockFit Fit(double offset_ns, double drift, TimeNs reference) {
   ClockFit fit;

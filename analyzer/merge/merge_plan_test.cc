@@ -7,12 +7,11 @@
 #include <fstream>
 
 #include "analyzer/merge/testing/job_files.h"
+#include "analyzer/model/testing/units.h"
 #include "machine/testing/temporary_folder.h"
 
 namespace traceinject {
 namespace {
-
-constexpr TimeNs kMs = 1'000'000;
 
 class MergePlanTest : public testing::Test {
  protected:

@@ -14,6 +14,7 @@
 #include "analyzer/import/open/open_recording.h"
 #include "analyzer/merge/merge_tables.h"
 #include "analyzer/merge/testing/job_files.h"
+#include "analyzer/model/testing/units.h"
 #include "analyzer/ranks/match/align_run.h"
 #include "machine/testing/temporary_folder.h"
 
@@ -21,8 +22,6 @@ namespace traceinject {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr TimeNs kMs = 1'000'000;
 
 // A row of what the operations of a job leave empty, and rows that end in nothing.
 void AddTheRest(RunDbFixture& file, int rank) {

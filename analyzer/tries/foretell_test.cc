@@ -5,10 +5,10 @@
 
 #include <string>
 
+#include "analyzer/model/testing/units.h"
+
 namespace traceinject {
 namespace {
-
-constexpr std::int64_t kMs = 1'000'000;
 
 // A step of 50 ms, of which 40 are waited for the loader.
 proto::Verdict Waiting(const std::string& workers_now) {

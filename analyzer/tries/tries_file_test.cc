@@ -11,7 +11,7 @@
 namespace traceinject {
 namespace {
 
-proto::Tries SomeTries() {
+proto::Tries TriesToKeep() {
   proto::Tries tries;
   tries.add_command("python");
   tries.mutable_as_is()->set_step_ns(100);
@@ -36,8 +36,8 @@ TEST(TriesFileTest, KeepsWhatWasForetoldAndMeasured) {
   const std::string below = folder / "job/tries";
   std::filesystem::create_directories(below);
   const std::string path = below + "/" + kTriesFile;
-  ASSERT_TRUE(AppendTries(path, SomeTries(), 1).ok());
-  ASSERT_TRUE(AppendTries(path, SomeTries(), 2).ok());
+  ASSERT_TRUE(AppendTries(path, TriesToKeep(), 1).ok());
+  ASSERT_TRUE(AppendTries(path, TriesToKeep(), 2).ok());
   const auto tries = ReadTries(folder.path().string());
   ASSERT_TRUE(tries.ok()) << tries.error();
   ASSERT_EQ(tries.value().size(), 2u) << "those with a prediction";

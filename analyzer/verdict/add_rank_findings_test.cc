@@ -4,12 +4,11 @@
 #include <gtest/gtest.h>
 
 #include "analyzer/metrics/report/analyze_run.h"
+#include "analyzer/model/testing/units.h"
 #include "analyzer/verdict/testing/simulated_ranks.h"
 
 namespace traceinject {
 namespace {
-
-constexpr TimeNs kMs = 1'000'000;
 
 RankFindings FindIn(const traceinject::Run& run, const ReportOptions& options) {
   return FindBetweenRanks(AnalyzeRun(run, options, Depth::kCauses));

@@ -7,6 +7,7 @@
 #include <random>
 #include <string>
 
+#include "analyzer/model/testing/units.h"
 #include "analyzer/verdict/code/code_levers.h"
 #include "analyzer/verdict/testing/simulated_verdict.h"
 #include "machine/testing/temporary_folder.h"
@@ -14,7 +15,6 @@
 namespace traceinject {
 namespace {
 
-constexpr TimeNs kMs = 1'000'000;
 constexpr char kNumpy[] = "/usr/lib/python3.11/site-packages/numpy/random/mtrand.py";
 
 // Looks at the main thread, every 10 ms or so: at the slow line where it made no call for long, at

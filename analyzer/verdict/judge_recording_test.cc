@@ -3,10 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include "analyzer/model/testing/units.h"
+
 namespace traceinject {
 namespace {
-
-constexpr std::int64_t kMs = 1'000'000;
 
 // A step of 100 ms, of which a label saves at least `saved_low` and `margin` more than the next.
 Report Named(std::int64_t saved_low, double margin, std::int64_t added_low,

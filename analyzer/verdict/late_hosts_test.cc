@@ -53,7 +53,7 @@ constexpr const char* kMask =
     "void at::native::elementwise_kernel<128, 4, at::native::masked_fill_kernel(int)>(int)";
 constexpr const char* kSoftmax =
     "void (anonymous namespace)::softmax_warp_forward<float, float, float, 10, false, false>(int)";
-constexpr const char* kFlash = "void flash_fwd_kernel<Flash_fwd_kernel_traits<128>>(int)";
+constexpr const char* kFlashForward = "void flash_fwd_kernel<Flash_fwd_kernel_traits<128>>(int)";
 
 GemmShape Heads(std::int64_t m, std::int64_t n, std::int64_t k) {
   GemmShape shape;
@@ -71,7 +71,7 @@ GemmShape Heads(std::int64_t m, std::int64_t n, std::int64_t k) {
 std::vector<PlannedKernel> Attention(bool fused) {
   std::vector<PlannedKernel> layer(20, {"gemm_of_the_layer", 9'000});
   if (fused) {
-    layer.insert(layer.begin() + 4, {kFlash, 60'000});
+    layer.insert(layer.begin() + 4, {kFlashForward, 60'000});
     return layer;
   }
   const std::vector<PlannedKernel> unfused = {{kCopy, 20'000},

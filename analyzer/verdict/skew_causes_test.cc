@@ -4,13 +4,12 @@
 #include <gtest/gtest.h>
 
 #include "analyzer/metrics/report/analyze_run.h"
+#include "analyzer/model/testing/units.h"
 #include "analyzer/verdict/testing/judge_and_write.h"
 #include "analyzer/verdict/testing/simulated_ranks.h"
 
 namespace traceinject {
 namespace {
-
-constexpr TimeNs kMs = 1'000'000;
 
 // The verdict with findings that are as they are, or changed.
 class Judged {

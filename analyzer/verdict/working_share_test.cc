@@ -11,9 +11,9 @@
 namespace traceinject {
 namespace {
 
-class Trained {
+class TrainedRank {
  public:
-  explicit Trained(const TrainingPlan& plan) {
+  explicit TrainedRank(const TrainingPlan& plan) {
     run_.ranks.push_back(std::move(SimulatedTraining(plan).rank()));
   }
   WorkingShares shares() const {
@@ -33,7 +33,7 @@ std::string EvidenceOf(const proto::Verdict& verdict) {
 }
 
 TEST(WorkingShareTest, KernelsAlone) {
-  const WorkingShares shares = Trained({}).shares();
+  const WorkingShares shares = TrainedRank({}).shares();
   EXPECT_GT(shares.kernels, 0.95);
   EXPECT_EQ(shares.own_copies, 0);
   EXPECT_LT(shares.pauses, 0.01);
@@ -42,7 +42,7 @@ TEST(WorkingShareTest, KernelsAlone) {
 TEST(WorkingShareTest, CopiesWithinTheDeviceAreItsOwnWork) {
   TrainingPlan plan;
   plan.shuffle_ns = 500'000;  // 5 of 25 ms
-  const Trained trained(plan);
+  const TrainedRank trained(plan);
   EXPECT_NEAR(trained.shares().own_copies, 0.2, 0.01);
   EXPECT_EQ(trained.verdict().label(), "compute_bound") << trained.verdict().abstained();
   EXPECT_THAT(EvidenceOf(trained.verdict()),
@@ -53,8 +53,8 @@ TEST(WorkingShareTest, CopiesFromTheHostAreNot) {
   TrainingPlan plan;
   plan.upload_bytes = 200'000'000;
   plan.pinned = true;
-  EXPECT_EQ(Trained(plan).shares().own_copies, 0);
-  EXPECT_LT(Trained(plan).shares().sum(), 0.87);
+  EXPECT_EQ(TrainedRank(plan).shares().own_copies, 0);
+  EXPECT_LT(TrainedRank(plan).shares().sum(), 0.87);
 }
 
 TEST(WorkingShareTest, PausesBetweenQueuedKernelsAreItsOwn) {
@@ -64,7 +64,7 @@ TEST(WorkingShareTest, PausesBetweenQueuedKernelsAreItsOwn) {
   plan.kernel_ns = 8'000;
   plan.pause_ns = 2'000;
   plan.python_ns = plan.call_ns = 2'000;
-  const Trained trained(plan);
+  const TrainedRank trained(plan);
   EXPECT_NEAR(trained.shares().pauses, 0.2, 0.01);
   EXPECT_EQ(trained.verdict().label(), "compute_bound") << trained.verdict().abstained();
   EXPECT_THAT(
@@ -79,7 +79,7 @@ TEST(WorkingShareTest, LatencyOfLaunchesIsNoPause) {
   plan.kernels = 10;
   plan.kernel_ns = 1'500;
   plan.python_ns = plan.call_ns = 3'000;
-  const Trained trained(plan);
+  const TrainedRank trained(plan);
   EXPECT_LT(trained.shares().pauses, 0.05);
   EXPECT_NE(trained.verdict().label(), "compute_bound");
 }

@@ -9,7 +9,7 @@
 namespace traceinject {
 namespace {
 
-constexpr std::int64_t kMs = 1'000'000;
+constexpr std::int64_t kMillisecond = 1'000'000;
 
 struct Sample {
   std::int64_t start, end;
@@ -56,10 +56,10 @@ TEST(SampleRowsTest, WhatIsAddedComesOut) {
 }
 
 TEST(SampleRowsTest, ARowIsASecondAtMost) {
-  SampleRows rows(0, 1, 100 * kMs, 1);
+  SampleRows rows(0, 1, 100 * kMillisecond, 1);
   const std::int64_t value = 5;
   for (std::int64_t i = 0; i < 25; ++i)
-    rows.Add(i * 100 * kMs, (i + 1) * 100 * kMs, std::nullopt, {&value, 1});
+    rows.Add(i * 100 * kMillisecond, (i + 1) * 100 * kMillisecond, std::nullopt, {&value, 1});
   const std::vector<CounterSampleRow> taken = rows.Take();
   ASSERT_EQ(taken.size(), 3U);
   EXPECT_EQ(taken[0].samples, 10);
@@ -76,7 +76,7 @@ TEST(SampleRowsTest, BytesOfASample) {
   constexpr double kRowBytes = 3 + 12 + 6 + 4 + 0 + 1 + 1 + 1 + 8 + 0 + 4;
   std::minstd_rand random(3);
   for (const bool worst : {true, false}) {
-    SampleRows rows(0, 1, kMs, kCounters);
+    SampleRows rows(0, 1, kMillisecond, kCounters);
     std::vector<std::int64_t> values(kCounters, 500);
     std::int64_t time = 0;
     for (int i = 0; i < kSamples; ++i) {
@@ -84,7 +84,8 @@ TEST(SampleRowsTest, BytesOfASample) {
         value = worst ? (i % 2) * 1000
                       : std::clamp<std::int64_t>(
                             value + static_cast<std::int64_t>(random() % 200) - 100, 0, 1000);
-      const std::int64_t end = time + kMs + static_cast<std::int64_t>(random() % 5) * 32 - 64;
+      const std::int64_t end =
+          time + kMillisecond + static_cast<std::int64_t>(random() % 5) * 32 - 64;
       rows.Add(time, end, static_cast<std::uint64_t>(time), values);
       time = end;
     }
@@ -119,12 +120,12 @@ TEST(ClockGuessTest, ADriftIsFollowed) {
   for (const double drift : {-30e-6, 30e-6}) {
     ClockGuess guess;
     std::minstd_rand random(1);
-    for (std::int64_t now = 0; now < 600'000 * kMs; now += 100 * kMs) {
+    for (std::int64_t now = 0; now < 600'000 * kMillisecond; now += 100 * kMillisecond) {
       const auto gpu =
           static_cast<std::int64_t>(std::llround((1 + drift) * static_cast<double>(now)));
-      guess.Note(gpu, now + static_cast<std::int64_t>(random() % kMs));
-      if (now < 10'000 * kMs) continue;
-      EXPECT_LT(std::abs(guess.offset() - (now - gpu)), 2 * kMs);
+      guess.Note(gpu, now + static_cast<std::int64_t>(random() % kMillisecond));
+      if (now < 10'000 * kMillisecond) continue;
+      EXPECT_LT(std::abs(guess.offset() - (now - gpu)), 2 * kMillisecond);
     }
   }
 }

@@ -68,7 +68,7 @@ class DecoderTest : public ::testing::Test {
 };
 
 TEST_F(DecoderTest, CallsBetweenWindowsAreLeftOut) {
-  constexpr auto kRuntime = CUPTI_ACTIVITY_KIND_RUNTIME;
+  constexpr auto kCalls = CUPTI_ACTIVITY_KIND_RUNTIME;
   constexpr std::uint32_t kSynchronize = 165;
   decoder_.BeginGap(2000);
   decoder_.EndGap(4000);
@@ -76,7 +76,7 @@ TEST_F(DecoderTest, CallsBetweenWindowsAreLeftOut) {
   const auto add = [this] {
     std::uint32_t correlation = 0;
     for (const std::uint64_t start : {1000, 2000, 3999, 4000, 5999, 6000})
-      AddCall(kRuntime, kSynchronize, ++correlation, start + 1000, start + 4000);
+      AddCall(kCalls, kSynchronize, ++correlation, start + 1000, start + 4000);
   };
   add();
   Decode();

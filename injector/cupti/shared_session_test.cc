@@ -15,14 +15,14 @@ constexpr auto kSerial = CUPTI_ACTIVITY_KIND_KERNEL;
 constexpr auto kConcurrent = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
 constexpr auto kCopies = CUPTI_ACTIVITY_KIND_MEMCPY;
 constexpr auto kSets = CUPTI_ACTIVITY_KIND_MEMSET;
-constexpr auto kRuntime = CUPTI_ACTIVITY_KIND_RUNTIME;
-constexpr auto kDriver = CUPTI_ACTIVITY_KIND_DRIVER;
+constexpr auto kRuntimeCalls = CUPTI_ACTIVITY_KIND_RUNTIME;
+constexpr auto kDriverCalls = CUPTI_ACTIVITY_KIND_DRIVER;
 constexpr auto kOurs = SharedSession::kOurs;
 constexpr auto kTheirs = SharedSession::kTheirs;
 using Kinds = std::set<CUpti_ActivityKind>;
 
 // What CUPTI has on.
-Kinds g_on;
+Kinds g_kinds_on;
 int g_registered = 0;  // times that our callbacks were
 CUptiResult g_finalize_answer = CUPTI_SUCCESS;
 
@@ -31,33 +31,34 @@ using Calls = std::set<CUpti_CallbackId>;
 std::map<CUpti_ActivityKind, Calls> g_calls_on;
 constexpr CUpti_CallbackId kLastCall = 800;
 
-CUptiResult CUPTIAPI Enable(CUpti_ActivityKind kind) {
+CUptiResult CUPTIAPI EnableKind(CUpti_ActivityKind kind) {
   ++g_switched;
-  if ((kind == kSerial && g_on.count(kConcurrent) != 0) ||
-      (kind == kConcurrent && g_on.count(kSerial) != 0))
+  if ((kind == kSerial && g_kinds_on.count(kConcurrent) != 0) ||
+      (kind == kConcurrent && g_kinds_on.count(kSerial) != 0))
     return CUPTI_ERROR_NOT_COMPATIBLE;
-  g_on.insert(kind);
+  g_kinds_on.insert(kind);
   for (CUpti_CallbackId cbid = 1; WantedRecords::IsCalls(kind) && cbid <= kLastCall; ++cbid)
     g_calls_on[kind].insert(cbid);
   return CUPTI_SUCCESS;
 }
 CUptiResult CUPTIAPI RefuseSerial(CUpti_ActivityKind kind) {
-  return kind == kSerial ? CUPTI_ERROR_NOT_COMPATIBLE : Enable(kind);
+  return kind == kSerial ? CUPTI_ERROR_NOT_COMPATIBLE : EnableKind(kind);
 }
 // Copies go with memsets, and conversely, as in the real one.
-CUptiResult CUPTIAPI Disable(CUpti_ActivityKind kind) {
+CUptiResult CUPTIAPI DisableKind(CUpti_ActivityKind kind) {
   ++g_switched;
-  g_on.erase(kind);
-  if (kind == kCopies) g_on.erase(kSets);
-  if (kind == kSets) g_on.erase(kCopies);
+  g_kinds_on.erase(kind);
+  if (kind == kCopies) g_kinds_on.erase(kSets);
+  if (kind == kSets) g_kinds_on.erase(kCopies);
   return CUPTI_SUCCESS;
 }
-CUptiResult CUPTIAPI Register(CUpti_BuffersCallbackRequestFunc, CUpti_BuffersCallbackCompleteFunc) {
+CUptiResult CUPTIAPI CountRegistered(CUpti_BuffersCallbackRequestFunc,
+                                     CUpti_BuffersCallbackCompleteFunc) {
   ++g_registered;
   return CUPTI_SUCCESS;
 }
 CUptiResult CUPTIAPI Finalize() { return g_finalize_answer; }
-CUptiResult CUPTIAPI FlushAll(std::uint32_t) { return CUPTI_SUCCESS; }
+CUptiResult CUPTIAPI FlushNothing(std::uint32_t) { return CUPTI_SUCCESS; }
 template <CUpti_ActivityKind kind>
 CUptiResult CUPTIAPI SwitchCall(CUpti_CallbackId cbid, std::uint8_t on) {
   if (on != 0) g_calls_on[kind].insert(cbid);
@@ -81,17 +82,17 @@ void CUPTIAPI Complete(CUcontext, std::uint32_t, std::uint8_t*, std::size_t, std
 class SharedSessionTest : public ::testing::Test {
  protected:
   SharedSessionTest() {
-    g_on.clear();
+    g_kinds_on.clear();
     g_calls_on.clear();
     g_registered = 0;
     g_finalize_answer = CUPTI_SUCCESS;
-    library_.ActivityFlushAll = FlushAll;
+    library_.ActivityFlushAll = FlushNothing;
     library_.Finalize = Finalize;
-    library_.ActivityEnable = Enable;
-    library_.ActivityDisable = Disable;
-    library_.ActivityRegisterCallbacks = Register;
-    library_.ActivityEnableRuntimeApi = SwitchCall<kRuntime>;
-    library_.ActivityEnableDriverApi = SwitchCall<kDriver>;
+    library_.ActivityEnable = EnableKind;
+    library_.ActivityDisable = DisableKind;
+    library_.ActivityRegisterCallbacks = CountRegistered;
+    library_.ActivityEnableRuntimeApi = SwitchCall<kRuntimeCalls>;
+    library_.ActivityEnableDriverApi = SwitchCall<kDriverCalls>;
     session_.Attach(&library_, nullptr, nullptr);
   }
   CUptiResult Set(SharedSession::Side side, CUpti_ActivityKind kind, bool on) {
@@ -111,29 +112,29 @@ TEST_F(SharedSessionTest, AKindIsOnWhileEitherWantsIt) {
   EXPECT_EQ(Set(kOurs, kConcurrent, true), CUPTI_SUCCESS);
   EXPECT_EQ(Set(kTheirs, kConcurrent, true), CUPTI_SUCCESS);
   EXPECT_EQ(Set(kTheirs, kConcurrent, false), CUPTI_SUCCESS);
-  EXPECT_EQ(g_on, Kinds{kConcurrent});
+  EXPECT_EQ(g_kinds_on, Kinds{kConcurrent});
   EXPECT_EQ(Set(kTheirs, kConcurrent, true), CUPTI_SUCCESS);
   EXPECT_EQ(Set(kOurs, kConcurrent, false), CUPTI_SUCCESS);
-  EXPECT_EQ(g_on, Kinds{kConcurrent});
+  EXPECT_EQ(g_kinds_on, Kinds{kConcurrent});
   EXPECT_EQ(Set(kTheirs, kConcurrent, false), CUPTI_SUCCESS);
-  EXPECT_EQ(g_on, Kinds{});
+  EXPECT_EQ(g_kinds_on, Kinds{});
 }
 
 TEST_F(SharedSessionTest, KernelsOneAtATimeAreTakenForConcurrentOnes) {
   Set(kOurs, kConcurrent, true);
   EXPECT_EQ(Set(kTheirs, kSerial, true), CUPTI_SUCCESS);
-  EXPECT_EQ(g_on, Kinds{kSerial});
+  EXPECT_EQ(g_kinds_on, Kinds{kSerial});
   EXPECT_TRUE(WeTake(kSerial));
   EXPECT_EQ(Set(kTheirs, kConcurrent, true), CUPTI_ERROR_NOT_COMPATIBLE) << "as without us";
   EXPECT_EQ(Set(kTheirs, kSerial, false), CUPTI_SUCCESS);
-  EXPECT_EQ(g_on, Kinds{kConcurrent});
+  EXPECT_EQ(g_kinds_on, Kinds{kConcurrent});
 }
 
 TEST_F(SharedSessionTest, BothKindsOfKernelsAreRefusedAsWithoutUs) {
   Set(kOurs, kConcurrent, true);
   EXPECT_EQ(Set(kTheirs, kConcurrent, true), CUPTI_SUCCESS);
   EXPECT_EQ(Set(kTheirs, kSerial, true), CUPTI_ERROR_NOT_COMPATIBLE);
-  EXPECT_EQ(g_on, Kinds{kConcurrent});
+  EXPECT_EQ(g_kinds_on, Kinds{kConcurrent});
 }
 
 TEST_F(SharedSessionTest, AWindowOfOursWhileKernelsAreOneAtATime) {
@@ -142,9 +143,9 @@ TEST_F(SharedSessionTest, AWindowOfOursWhileKernelsAreOneAtATime) {
   EXPECT_EQ(Set(kOurs, kConcurrent, true), CUPTI_SUCCESS);
   EXPECT_TRUE(WeTake(kSerial));
   EXPECT_EQ(Set(kOurs, kConcurrent, false), CUPTI_SUCCESS);
-  EXPECT_EQ(g_on, Kinds{kSerial});
+  EXPECT_EQ(g_kinds_on, Kinds{kSerial});
   EXPECT_EQ(Set(kTheirs, kSerial, false), CUPTI_SUCCESS);
-  EXPECT_EQ(g_on, Kinds{});
+  EXPECT_EQ(g_kinds_on, Kinds{});
 }
 
 TEST_F(SharedSessionTest, CopiesStayOnWhenMemsetsAreTurnedOff) {
@@ -152,9 +153,9 @@ TEST_F(SharedSessionTest, CopiesStayOnWhenMemsetsAreTurnedOff) {
     Set(kOurs, kCopies, true);
     Set(side, kSets, true);
     Set(side, kSets, false);
-    EXPECT_EQ(g_on, Kinds{kCopies});
+    EXPECT_EQ(g_kinds_on, Kinds{kCopies});
     Set(kOurs, kCopies, false);
-    EXPECT_EQ(g_on, Kinds{});
+    EXPECT_EQ(g_kinds_on, Kinds{});
   }
 }
 
@@ -162,49 +163,49 @@ TEST_F(SharedSessionTest, TheirCopiesAndMemsetsStayOnWhenOursAreTurnedOff) {
   Set(kOurs, kSets, true);
   Set(kTheirs, kCopies, true);
   Set(kOurs, kSets, false);
-  EXPECT_EQ(g_on, Kinds{kCopies});
+  EXPECT_EQ(g_kinds_on, Kinds{kCopies});
   Set(kOurs, kCopies, true);
   Set(kTheirs, kSets, true);
   Set(kOurs, kCopies, false);
-  EXPECT_EQ(g_on, (Kinds{kCopies, kSets}));
+  EXPECT_EQ(g_kinds_on, (Kinds{kCopies, kSets}));
 }
 
 TEST_F(SharedSessionTest, AKindThatWasNotOnTakesNothingAway) {
   Set(kOurs, kSets, true);
   Set(kTheirs, kCopies, false);
-  EXPECT_EQ(g_on, Kinds{kSets});
+  EXPECT_EQ(g_kinds_on, Kinds{kSets});
 }
 
 TEST_F(SharedSessionTest, OursGoOnWhereKernelsOneAtATimeAreRefused) {
   library_.ActivityEnable = RefuseSerial;
   Set(kOurs, kConcurrent, true);
   EXPECT_EQ(Set(kTheirs, kSerial, true), CUPTI_ERROR_NOT_COMPATIBLE);
-  EXPECT_EQ(g_on, Kinds{kConcurrent});
+  EXPECT_EQ(g_kinds_on, Kinds{kConcurrent});
 }
 
 TEST_F(SharedSessionTest, ACallIsOnWhileEitherWantsIt) {
   session_.HookCalls(true, false);
   session_.SetCall(kOurs, CudaDomain::kRuntime, 31, true);
-  Set(kTheirs, kRuntime, true);
-  EXPECT_TRUE(IsOn(kRuntime, 41));
-  EXPECT_FALSE(IsOn(kDriver, 307));
+  Set(kTheirs, kRuntimeCalls, true);
+  EXPECT_TRUE(IsOn(kRuntimeCalls, 41));
+  EXPECT_FALSE(IsOn(kDriverCalls, 307));
   session_.SetCall(kTheirs, CudaDomain::kRuntime, 31, false);
   session_.SetCall(kTheirs, CudaDomain::kRuntime, 41, false);
-  EXPECT_TRUE(IsOn(kRuntime, 31));
-  EXPECT_FALSE(IsOn(kRuntime, 41)) << "nobody wants it any more";
-  Set(kTheirs, kRuntime, false);
-  EXPECT_EQ(g_calls_on[kRuntime], (Calls{kRuntimeHookCall, 31}));
-  EXPECT_EQ(g_on, Kinds{}) << "once it was on, single calls would have no effect";
+  EXPECT_TRUE(IsOn(kRuntimeCalls, 31));
+  EXPECT_FALSE(IsOn(kRuntimeCalls, 41)) << "nobody wants it any more";
+  Set(kTheirs, kRuntimeCalls, false);
+  EXPECT_EQ(g_calls_on[kRuntimeCalls], (Calls{kRuntimeHookCall, 31}));
+  EXPECT_EQ(g_kinds_on, Kinds{}) << "once it was on, single calls would have no effect";
 }
 
 TEST_F(SharedSessionTest, ManyCallsGoOnAndOffAtOnce) {
   session_.HookCalls(true, false);
   const CallSwitches::Calls calls = CallSwitches::Calls().set(31).set(41);
   EXPECT_EQ(session_.SetCalls(kOurs, CudaDomain::kRuntime, calls, true), CUPTI_SUCCESS);
-  EXPECT_EQ(g_calls_on[kRuntime], (Calls{kRuntimeHookCall, 31, 41}));
+  EXPECT_EQ(g_calls_on[kRuntimeCalls], (Calls{kRuntimeHookCall, 31, 41}));
   session_.SetCall(kTheirs, CudaDomain::kRuntime, 41, true);
   EXPECT_EQ(session_.SetCalls(kOurs, CudaDomain::kRuntime, calls, false), CUPTI_SUCCESS);
-  EXPECT_EQ(g_calls_on[kRuntime], (Calls{kRuntimeHookCall, 41}));
+  EXPECT_EQ(g_calls_on[kRuntimeCalls], (Calls{kRuntimeHookCall, 41}));
 }
 
 TEST_F(SharedSessionTest, OfManyCallsAnErrorIsThatNoneIsOn) {
@@ -218,55 +219,55 @@ TEST_F(SharedSessionTest, OfManyCallsAnErrorIsThatNoneIsOn) {
 
 TEST_F(SharedSessionTest, WhoWantsAllOfTheDriversGetsNoneInsideARuntimes) {
   session_.HookCalls(true, false);
-  Set(kTheirs, kDriver, true);
-  EXPECT_TRUE(IsOn(kDriver, 307));
-  EXPECT_TRUE(IsOn(kRuntime, 211)) << "it hides what is inside it";
+  Set(kTheirs, kDriverCalls, true);
+  EXPECT_TRUE(IsOn(kDriverCalls, 307));
+  EXPECT_TRUE(IsOn(kRuntimeCalls, 211)) << "it hides what is inside it";
   CUpti_ActivityAPI launch{};
-  launch.kind = kRuntime;
+  launch.kind = kRuntimeCalls;
   launch.cbid = 211;
   EXPECT_FALSE(session_.delivered().Has(reinterpret_cast<CUpti_Activity*>(&launch)));
-  Set(kTheirs, kDriver, false);
-  EXPECT_FALSE(IsOn(kRuntime, 211));
+  Set(kTheirs, kDriverCalls, false);
+  EXPECT_FALSE(IsOn(kRuntimeCalls, 211));
 }
 
 TEST_F(SharedSessionTest, WhatWasTakenAwayIsTurnedOnAnew) {
   session_.HookCalls(true, false);
-  Set(kTheirs, kRuntime, true);
+  Set(kTheirs, kRuntimeCalls, true);
   session_.SetCall(kOurs, CudaDomain::kDriver, 307, true);
   session_.Finalized(1);
   g_calls_on.clear();
   EXPECT_FALSE(session_.TellsInnerCalls());
   session_.SetCall(kOurs, CudaDomain::kDriver, 307, true);
-  EXPECT_EQ(g_on, Kinds{kDriver}) << "without its kind a call has no effect now";
-  EXPECT_EQ(g_calls_on[kDriver], Calls{307});
+  EXPECT_EQ(g_kinds_on, Kinds{kDriverCalls}) << "without its kind a call has no effect now";
+  EXPECT_EQ(g_calls_on[kDriverCalls], Calls{307});
   session_.SetCall(kOurs, CudaDomain::kDriver, 307, false);
-  EXPECT_EQ(g_calls_on[kDriver], Calls{});
+  EXPECT_EQ(g_calls_on[kDriverCalls], Calls{});
 }
 
 TEST_F(SharedSessionTest, CallsThatMayBlockStayOnAsLongAsAnyAreTold) {
   constexpr CUpti_CallbackId kStreamSynchronize = 126, kRuntimeSynchronize = 131;
   session_.HookCalls(true, true);
-  EXPECT_TRUE(IsOn(kDriver, kStreamSynchronize));
-  EXPECT_TRUE(IsOn(kRuntime, kRuntimeSynchronize));
+  EXPECT_TRUE(IsOn(kDriverCalls, kStreamSynchronize));
+  EXPECT_TRUE(IsOn(kRuntimeCalls, kRuntimeSynchronize));
   session_.Finalized(1);
-  g_on.clear();
+  g_kinds_on.clear();
   g_calls_on.clear();
   session_.SetCall(kOurs, CudaDomain::kDriver, 307, true);
-  EXPECT_TRUE(IsOn(kDriver, 307));
+  EXPECT_TRUE(IsOn(kDriverCalls, 307));
   session_.SetCall(kOurs, CudaDomain::kDriver, 307, false);
-  EXPECT_FALSE(IsOn(kDriver, 307));
-  EXPECT_TRUE(IsOn(kDriver, kStreamSynchronize)) << "a thread may be in it";
-  EXPECT_EQ(g_on, Kinds{kDriver});
-  EXPECT_EQ(g_calls_on[kRuntime], Calls{}) << "none of it is told";
+  EXPECT_FALSE(IsOn(kDriverCalls, 307));
+  EXPECT_TRUE(IsOn(kDriverCalls, kStreamSynchronize)) << "a thread may be in it";
+  EXPECT_EQ(g_kinds_on, Kinds{kDriverCalls});
+  EXPECT_EQ(g_calls_on[kRuntimeCalls], Calls{}) << "none of it is told";
 }
 
 TEST_F(SharedSessionTest, CallsThatCannotBeSelectedAreOnAsKinds) {
   library_.ActivityEnableDriverApi = nullptr;
   session_.HookCalls(true, false);
-  Set(kOurs, kDriver, true);
-  Set(kTheirs, kDriver, true);
-  Set(kTheirs, kDriver, false);
-  EXPECT_EQ(g_on, Kinds{kDriver});
+  Set(kOurs, kDriverCalls, true);
+  Set(kTheirs, kDriverCalls, true);
+  Set(kTheirs, kDriverCalls, false);
+  EXPECT_EQ(g_kinds_on, Kinds{kDriverCalls});
   EXPECT_EQ(session_.SetCall(kTheirs, CudaDomain::kDriver, 307, true), CUPTI_ERROR_NOT_SUPPORTED);
 }
 
@@ -280,13 +281,13 @@ TEST_F(SharedSessionTest, InASessionWindowsOfOursTurnNothingOnOrOff) {
     for (const auto kind : {kConcurrent, kCopies, kSets}) Set(kOurs, kind, on);
   }
   EXPECT_EQ(g_switched, 0);
-  EXPECT_EQ(g_on, (Kinds{kConcurrent, kCopies, kSets}));
+  EXPECT_EQ(g_kinds_on, (Kinds{kConcurrent, kCopies, kSets}));
   CUpti_Activity copy{};
   copy.kind = kCopies;
   EXPECT_FALSE(session_.delivered().Has(&copy)) << "it did not ask for them";
   EXPECT_FALSE(WeTake(kCopies)) << "nor do we, outside of a window";
   Set(kTheirs, kConcurrent, false);
-  EXPECT_EQ(g_on, Kinds{});
+  EXPECT_EQ(g_kinds_on, Kinds{});
 }
 
 TEST_F(SharedSessionTest, FlushesRestWhileTheOtherClientWaitsForItsBuffers) {

@@ -14,7 +14,7 @@ namespace traceinject {
 namespace {
 
 constexpr int kRounds = 30;
-constexpr std::size_t kRows = 200;
+constexpr std::size_t kRowsABatch = 200;
 
 // Writes batches until it is killed, and tells the pipe the number of each that is stored.
 int RecordForever(const std::string& path, RunFile::Journal journal, int acknowledge) {
@@ -22,7 +22,7 @@ int RecordForever(const std::string& path, RunFile::Journal journal, int acknowl
   auto file = RunFile::Create(path, TestHeader(journal), &why);
   if (!file) return 1;
   for (std::uint32_t number = 1;; ++number) {
-    if (!file->Write(NumberedBatch(number, kRows))) return 2;
+    if (!file->Write(NumberedBatch(number, kRowsABatch))) return 2;
     if (write(acknowledge, &number, sizeof number) != sizeof number) return 3;
   }
 }
@@ -59,7 +59,7 @@ TEST_P(KillTest, EveryAcknowledgedBatchIsThere) {
     EXPECT_TRUE(stored == std::to_string(last) || stored == std::to_string(last + 1))
         << stored << " " << last;
     EXPECT_EQ(Query(path, "SELECT count(*) FROM kernel"),
-              std::to_string(std::stoul(stored) * kRows));
+              std::to_string(std::stoul(stored) * kRowsABatch));
     EXPECT_EQ(Query(path, "SELECT count(*) FROM string"), stored);
     EXPECT_EQ(Query(path, "SELECT count(*) FROM meta WHERE key = 'closed'"), "0");
   }

@@ -10,13 +10,12 @@
 #include <fstream>
 #include <thread>
 
+#include "analyzer/model/testing/units.h"
 #include "viewer/core/testing/sample_run.h"
 #include "viewer/ui/testing/headless_imgui.h"
 
 namespace traceinject {
 namespace {
-
-constexpr TimeNs kUs = 1'000;
 
 void WriteKernels(const std::string& path, int count) {
   RunDbFixture file(path, {.rank = 3});

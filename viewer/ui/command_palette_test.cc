@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "analyzer/model/testing/units.h"
 #include "viewer/ui/testing/ui_fixture.h"
 
 namespace traceinject {
 namespace {
-
-constexpr TimeNs kMs = 1'000'000;
 
 using CommandPaletteTest = UiFixture;
 

@@ -10,13 +10,12 @@
 #include <string>
 
 #include "analyzer/common/printable.h"
+#include "analyzer/model/testing/units.h"
 #include "viewer/core/session/dump_state.h"
 #include "viewer/ui/testing/ui_fixture.h"
 
 namespace traceinject {
 namespace {
-
-constexpr TimeNs kUs = 1'000, kMs = 1'000'000;
 
 class HostileRunTest : public UiFixture {
  protected:

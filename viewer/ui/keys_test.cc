@@ -3,12 +3,11 @@
 #include <functional>
 #include <map>
 
+#include "analyzer/model/testing/units.h"
 #include "viewer/ui/testing/ui_fixture.h"
 
 namespace traceinject {
 namespace {
-
-constexpr TimeNs kUs = 1'000, kMs = 1'000'000;
 
 using KeysTest = UiFixture;
 

@@ -4,14 +4,13 @@
 #include <map>
 
 #include "analyzer/model/testing/rank_builder.h"
+#include "analyzer/model/testing/units.h"
 #include "viewer/core/testing/code_run.h"
 #include "viewer/platform/imgui_input.h"
 #include "viewer/ui/testing/ui_fixture.h"
 
 namespace traceinject {
 namespace {
-
-constexpr TimeNs kUs = 1'000, kMs = 1'000'000;
 
 using MouseTest = UiFixture;
 

@@ -4,13 +4,12 @@
 #include <gtest/gtest.h>
 #include <imgui.h>
 
+#include "analyzer/model/testing/units.h"
 #include "viewer/core/testing/sample_run.h"
 #include "viewer/ui/testing/headless_imgui.h"
 
 namespace traceinject {
 namespace {
-
-constexpr TimeNs kUs = 1'000, kMs = 1'000'000;
 
 class ScriptPlayerTest : public testing::Test {
  protected:

@@ -3,13 +3,12 @@
 
 #include <set>
 
+#include "analyzer/model/testing/units.h"
 #include "viewer/core/timeline/evidence_place.h"
 #include "viewer/ui/testing/ui_fixture.h"
 
 namespace traceinject {
 namespace {
-
-constexpr TimeNs kUs = 1'000, kMs = 1'000'000;
 
 using ViewerUiTest = UiFixture;
 

@@ -6,12 +6,11 @@
 #include <unistd.h>
 
 #include "analyzer/import/testing/run_db_fixture.h"
+#include "analyzer/model/testing/units.h"
 #include "machine/testing/temporary_folder.h"
 
 namespace traceinject {
 namespace {
-
-constexpr TimeNs kSecond = 1'000'000'000;
 
 // A step a tenth of a second, with a kernel of `busy_ns`.
 void AddSteps(int first, int last, TimeNs busy_ns, RunDbFixture& file) {

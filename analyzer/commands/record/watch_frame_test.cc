@@ -7,11 +7,10 @@
 #include <sstream>
 
 #include "analyzer/common/units.h"
+#include "analyzer/model/testing/units.h"
 
 namespace traceinject {
 namespace {
-
-constexpr std::int64_t kSecond = 1'000'000'000;
 
 proto::DeviceReport* AddDevice(proto::Report& report, const std::string& label, double exposed) {
   proto::DeviceReport* device = report.add_devices();

@@ -11,12 +11,12 @@
 #include "analyzer/import/finish/align_counters.h"
 #include "analyzer/model/intervals.h"
 #include "analyzer/model/testing/rank_builder.h"
+#include "analyzer/model/testing/units.h"
 
 namespace traceinject {
 namespace {
 
-constexpr TimeNs kMs = 1'000'000, kUs = 1'000;
-constexpr std::int64_t kGpuStart = 1'700'000'000'123'456'789;
+constexpr std::int64_t kCountersBegin = 1'700'000'000'123'456'789;
 
 // A device that never idles: steps of kernels that load it differently, none as long as the one
 // before. Samples are `late`: they are told as if they began so much later.
@@ -85,7 +85,7 @@ class BusyDevice {
       if (samples.size() % 100 == 0)
         samples.runs.push_back(
             {.first = static_cast<std::uint32_t>(samples.size()),
-             .gpu_time = kGpuStart + time + drifted,
+             .gpu_time = kCountersBegin + time + drifted,
              .lead = samples.runs.empty() ? std::optional(30 * kMs) : std::nullopt,
              .lag = 2 * kMs});
       samples.start.push_back(time + late);

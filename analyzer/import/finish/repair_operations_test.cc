@@ -9,11 +9,10 @@
 
 #include "analyzer/import/finish/repair_clock.h"
 #include "analyzer/model/testing/rank_builder.h"
+#include "analyzer/model/testing/units.h"
 
 namespace traceinject {
 namespace {
-
-constexpr TimeNs kUs = 1'000, kMs = 1'000'000, kS = 1'000'000'000;
 
 class RepairOperationsTest : public testing::Test {
  protected:
@@ -59,10 +58,10 @@ TEST_F(RepairOperationsTest, LeavesWholeRecordsAlone) {
 
 TEST_F(RepairOperationsTest, OutlastingTheNextIsCorrupt) {
   AddKernels(100);
-  ops().end[50] += 10 * kS;
+  ops().end[50] += 10 * kSecond;
   const Trust& trust = Repair();
   EXPECT_EQ(trust.corrupt_durations, 1);
-  EXPECT_EQ(trust.corrupt_ns, 10 * kS);
+  EXPECT_EQ(trust.corrupt_ns, 10 * kSecond);
   EXPECT_EQ(trust.replaced_ns, 10 * kUs);
   EXPECT_EQ(ops().end[50], ops().start[50] + 10 * kUs);
   EXPECT_TRUE(ops().unrecorded.empty());
@@ -71,19 +70,18 @@ TEST_F(RepairOperationsTest, OutlastingTheNextIsCorrupt) {
 // Nothing on its stream tells when it ended.
 TEST_F(RepairOperationsTest, WithoutProofTheRestIsUnknown) {
   AddKernels(100);
-  ops().end[99] += 10 * kS;
+  ops().end[99] += 10 * kSecond;
   rank().end = ops().end[99];
   EXPECT_EQ(Repair().corrupt_durations, 1);
-  EXPECT_EQ(
-      ops().unrecorded,
-      (std::vector<Interval>{{ops().start[99] + 10 * kUs, ops().start[99] + 10 * kUs + 10 * kS}}));
+  EXPECT_EQ(ops().unrecorded, (std::vector<Interval>{{ops().start[99] + 10 * kUs,
+                                                      ops().start[99] + 10 * kUs + 10 * kSecond}}));
 }
 
 TEST_F(RepairOperationsTest, CommunicationMayWait) {
   for (int i = 0; i < 20; ++i)
     builder_.AddKernel(i * kMs, i * kMs + 50 * kUs, "ncclDevKernel_AllReduce_Sum_bf16_RING_LL");
-  ops().end[19] += 10 * kS;
-  rank().end = 20 * kS;
+  ops().end[19] += 10 * kSecond;
+  rank().end = 20 * kSecond;
   EXPECT_EQ(Repair().corrupt_durations, 0);
 }
 
@@ -137,7 +135,7 @@ TEST_F(RepairOperationsTest, CopiesWithinHostMemoryBelongToTheirCall) {
 
 TEST_F(RepairOperationsTest, WhatLiesOutsideIsLeftOut) {
   AddKernels(100);
-  ops().start[0] = ops().end[0] = -1000 * kS;
+  ops().start[0] = ops().end[0] = -1000 * kSecond;
   EXPECT_EQ(Repair().outside, 1);
   EXPECT_EQ(ops().size(), 99u);
   EXPECT_EQ(ops().launch[0], 1u);
@@ -238,7 +236,7 @@ class RepairClockTest : public RepairOperationsTest {
   void AddClocks(TimeNs at, TimeNs by) {
     for (TimeNs time = 0; time <= rank().end; time += 100 * kUs) {
       rank().clocks.realtime.push_back(time < at ? time : time + by);
-      rank().clocks.monotonic.push_back(time + 7 * kS);
+      rank().clocks.monotonic.push_back(time + 7 * kSecond);
     }
   }
 };
@@ -246,7 +244,7 @@ class RepairClockTest : public RepairOperationsTest {
 TEST_F(RepairClockTest, StepsForwardsAreTakenOut) {
   AddKernels(100);
   const std::vector<TimeNs> start = ops().start, end = ops().end, called = rank().api.start;
-  const TimeNs at = 2'015 * kUs, by = 3 * kS;
+  const TimeNs at = 2'015 * kUs, by = 3 * kSecond;
   for (auto* times : {&ops().start, &ops().end, &rank().api.start, &rank().api.end}) {
     for (TimeNs& time : *times) time += time >= at ? by : 0;
   }
@@ -263,7 +261,7 @@ TEST_F(RepairClockTest, StepsForwardsAreTakenOut) {
 
 TEST_F(RepairClockTest, StepsBackwardsAreNoted) {
   AddKernels(100);
-  AddClocks(2 * kMs, -kS);
+  AddClocks(2 * kMs, -kSecond);
   RepairClockSteps(rank());
   ASSERT_EQ(rank().trust.clock_steps.size(), 1u);
   EXPECT_FALSE(rank().trust.clock_steps[0].repaired);

@@ -95,7 +95,7 @@ void NoteSeparateTraces(Run& run) {
     first_end = std::min(first_end, rank.end);
   }
   if (last_start > first_end)
-    run.notes.push_back(
+    run.notes.emplace_back(
         "not all traces overlap in time: they come from several runs or several profiler cycles. "
         "Give only those of one cycle");
 }

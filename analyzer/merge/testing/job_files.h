@@ -6,6 +6,7 @@
 #include <string>
 
 #include "analyzer/import/testing/run_db_fixture.h"
+#include "analyzer/model/testing/units.h"
 
 namespace traceinject {
 
@@ -27,7 +28,6 @@ inline TimeNs AsShown(const RankFile& facts, TimeNs time) {
 }
 
 inline RunDbFixture WriteRank(const std::string& path, const RankFile& facts) {
-  constexpr TimeNs kMs = 1'000'000;
   const std::int64_t tid = 100 + facts.rank;
   RunDbFixture file(path, {.base_ns = 1'700'000'000'000'000'000 + facts.base_later_ns,
                            .run_id = facts.run_id,

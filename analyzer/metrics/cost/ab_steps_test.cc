@@ -4,11 +4,10 @@
 #include <gtest/gtest.h>
 
 #include "analyzer/model/testing/rank_builder.h"
+#include "analyzer/model/testing/units.h"
 
 namespace traceinject {
 namespace {
-
-constexpr TimeNs kMs = 1'000'000;
 
 // Blocks of `steps` steps, recorded first, then not, and so on. `length(step, recorded)`.
 template <typename Length>

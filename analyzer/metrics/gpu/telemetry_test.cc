@@ -4,11 +4,11 @@
 #include <gtest/gtest.h>
 
 #include "analyzer/model/testing/rank_builder.h"
+#include "analyzer/model/testing/units.h"
 
 namespace traceinject {
 namespace {
 
-constexpr TimeNs kMs = 1'000'000;
 constexpr Interval kAll{0, 1000 * kMs};
 
 class TelemetryTest : public testing::Test {

@@ -9,13 +9,12 @@
 
 #include "analyzer/metrics/idle/host_load.h"
 #include "analyzer/metrics/idle/launch_latency.h"
+#include "analyzer/model/testing/kernel_names.h"
 #include "analyzer/model/testing/rank_builder.h"
+#include "analyzer/model/testing/units.h"
 
 namespace traceinject {
 namespace {
-
-constexpr const char* kGemm = "ampere_sgemm_128x64_nn";
-constexpr TimeNs kUs = 1'000;
 
 GapCauses CausesOf(Rank& rank) {
   const Device& device = rank.devices[0];

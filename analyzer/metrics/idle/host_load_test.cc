@@ -3,10 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include "analyzer/model/testing/units.h"
+
 namespace traceinject {
 namespace {
-
-constexpr TimeNs kSecond = 1'000'000'000;
 
 class HostLoadTest : public testing::Test {
  protected:

@@ -3,13 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include "analyzer/model/testing/kernel_names.h"
 #include "analyzer/model/testing/rank_builder.h"
+#include "analyzer/model/testing/units.h"
 
 namespace traceinject {
 namespace {
-
-constexpr const char* kGemm = "ampere_sgemm_128x64_nn";
-constexpr TimeNs kUs = 1'000;
 
 // Kernels of 10 us that find an idle device after 100 us each, the latencies 5, 6, 7 us and so on.
 void LaunchIdle(RankBuilder& builder, int count) {

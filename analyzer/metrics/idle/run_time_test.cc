@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analyzer/model/testing/rank_builder.h"
+#include "analyzer/model/testing/units.h"
 
 namespace traceinject {
 namespace {
@@ -35,8 +36,6 @@ struct Played {
     return DivideRunTime(rank, found, kinds, causes, recorded);
   }
 };
-
-constexpr TimeNs kMs = 1'000'000;
 
 Played Regular(int count) {
   Played played;

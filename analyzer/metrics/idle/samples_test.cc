@@ -4,11 +4,11 @@
 #include <gtest/gtest.h>
 
 #include "analyzer/model/testing/rank_builder.h"
+#include "analyzer/model/testing/units.h"
 
 namespace traceinject {
 namespace {
 
-constexpr TimeNs kMs = 1'000'000;
 constexpr Interval kAll{0, 1000 * kMs};
 
 // Steps of 10 ms; each fetches `batches` batches of 32 samples before its mark.

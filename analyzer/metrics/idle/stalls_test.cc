@@ -4,13 +4,11 @@
 #include <gtest/gtest.h>
 
 #include "analyzer/metrics/report/build_report.h"
+#include "analyzer/model/testing/kernel_names.h"
 #include "analyzer/model/testing/rank_builder.h"
 
 namespace traceinject {
 namespace {
-
-constexpr const char* kGemm = "ampere_sgemm_128x64_nn";
-constexpr const char* kNccl = "ncclDevKernel_AllReduce_Sum_f32_RING_LL";
 
 // One AllReduce that completes and, where it hangs, one that does not, with a kernel behind it.
 Rank TrainingRank(int number, bool hangs) {

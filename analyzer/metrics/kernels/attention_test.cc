@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "analyzer/metrics/kernels/matrix_products.h"
+#include "analyzer/model/testing/kernel_names.h"
 #include "analyzer/model/testing/rank_builder.h"
 
 namespace traceinject {
@@ -11,9 +12,8 @@ namespace {
 
 constexpr const char* kForward = "flash_fwd_kernel";
 constexpr const char* kBackward = "flash_bwd_dq_dk_dv_loop_kernel";
-constexpr const char* kGemm = "ampere_sgemm_128x64_nn";
 
-AttentionShape Shape() {
+AttentionShape SmallAttention() {
   AttentionShape shape;
   shape.library = 1;
   shape.batch = 2;
@@ -35,9 +35,9 @@ AttentionCalls Count(RankBuilder& builder, std::size_t device = 0) {
 }
 
 TEST(Attention, FlopsOfACall) {
-  EXPECT_DOUBLE_EQ(*AttentionFlops(Shape(), false), kForwardFlops);
-  EXPECT_DOUBLE_EQ(*AttentionFlops(Shape(), true), kBackwardFlops);
-  AttentionShape packed = Shape();
+  EXPECT_DOUBLE_EQ(*AttentionFlops(SmallAttention(), false), kForwardFlops);
+  EXPECT_DOUBLE_EQ(*AttentionFlops(SmallAttention(), true), kBackwardFlops);
+  AttentionShape packed = SmallAttention();
   packed.query_length = -1;
   EXPECT_FALSE(AttentionFlops(packed, false).has_value());
 }
@@ -47,7 +47,7 @@ TEST(Attention, KernelsOfACallAreThoseItsThreadLaunchedMeanwhile) {
   const auto before = builder.AddApi(80, 90, "cudaLaunchKernel");
   const auto inside = builder.AddApi(110, 120, "cudaLaunchKernel");
   const auto other = builder.AddApi(115, 125, "cudaLaunchKernel", 1);
-  builder.AddAttention(100, 200, Shape());
+  builder.AddAttention(100, 200, SmallAttention());
   builder.AddKernel(1000, 1001, kForward, before);
   builder.AddKernel(1010, 1020, kForward, inside);
   builder.AddKernel(1020, 1050, kForward, other);
@@ -70,9 +70,9 @@ TEST(Attention, ABackwardWithoutAnEndLastsUntilTheNextCallOfItsThread) {
   const auto third = builder.AddApi(310, 320, "cudaLaunchKernel");
   GemmShape gemm;
   gemm.m = gemm.n = gemm.k = gemm.batch = 1;
-  builder.AddAttention(100, kOpen, Shape(), true);
+  builder.AddAttention(100, kOpen, SmallAttention(), true);
   builder.AddGemm(200, 230, gemm);
-  builder.AddAttention(300, kOpen, Shape(), true);
+  builder.AddAttention(300, kOpen, SmallAttention(), true);
   builder.AddKernel(1000, 1010, kBackward, first);
   builder.AddKernel(1010, 1020, "vectorized_elementwise_kernel", cast);
   builder.AddKernel(1020, 1040, kBackward, second);
@@ -93,7 +93,7 @@ TEST(Attention, ACallThatMadeProductsIsCountedByThem) {
   const auto softmax = builder.AddApi(130, 140, "cudaLaunchKernel");
   GemmShape gemm;
   gemm.m = gemm.n = gemm.k = gemm.batch = 4;
-  builder.AddAttention(100, 200, Shape());
+  builder.AddAttention(100, 200, SmallAttention());
   builder.AddGemm(105, 125, gemm);
   builder.AddKernel(1000, 1010, kGemm, scores);
   builder.AddKernel(1010, 1020, "softmax_warp_forward", softmax);
@@ -125,7 +125,7 @@ TEST(Attention, WhatNoCallClaimsIsUnknown) {
 
 TEST(Attention, PackedSequencesHaveKernelsAndNoFlops) {
   RankBuilder builder;
-  AttentionShape packed = Shape();
+  AttentionShape packed = SmallAttention();
   packed.batch = packed.query_length = packed.key_length = -1;
   const auto launch = builder.AddApi(110, 120, "cudaLaunchKernel");
   builder.AddAttention(100, 200, packed);
@@ -141,9 +141,9 @@ TEST(Attention, CallsWithoutKernelsCountOnce) {
   RankBuilder builder;
   const std::size_t second = builder.AddDevice("NVIDIA H200");
   const auto launch = builder.AddApi(110, 120, "cudaLaunchKernel");
-  builder.AddAttention(100, 200, Shape());
-  builder.AddAttention(300, 310, Shape());              // captured into a graph
-  builder.AddAttention(2'000'000, 2'000'010, Shape());  // after the window
+  builder.AddAttention(100, 200, SmallAttention());
+  builder.AddAttention(300, 310, SmallAttention());              // captured into a graph
+  builder.AddAttention(2'000'000, 2'000'010, SmallAttention());  // after the window
   builder.AddKernel(300, 340, "norm");
   builder.AddKernel(300, 340, kForward, launch, second);
   AttentionCalls sum = Count(builder);

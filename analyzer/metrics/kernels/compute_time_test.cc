@@ -7,28 +7,17 @@
 #include <string>
 
 #include "analyzer/metrics/idle/partition.h"
+#include "analyzer/model/testing/gemm_shapes.h"
+#include "analyzer/model/testing/kernel_names.h"
 #include "analyzer/model/testing/rank_builder.h"
 
 namespace traceinject {
 namespace {
 
-constexpr int kBf16 = 14, kCompute32 = 68;
-constexpr const char* kNvjet = "nvjet_sm90_tst_192x128_64x5_1x2_h_bz_coopB_NNT";
 constexpr const char* kSplit = "void cublasLt::splitKreduce_kernel<32, 16, int, float>(float)";
 constexpr const char* kFlash = "void pytorch_flash::flash_fwd_kernel<cutlass::bfloat16_t>(x)";
 constexpr const char* kGelu = "void at::native::vectorized_elementwise_kernel<4, Gelu>(int)";
 constexpr const char* kConv = "sm80_xmma_fprop_implicit_gemm_bf16bf16_bf16f32_f32_nhwckrsc_nhwc";
-
-GemmShape Product(std::int64_t m, std::int64_t n, std::int64_t k) {
-  GemmShape shape;
-  shape.m = m;
-  shape.n = n;
-  shape.k = k;
-  shape.batch = 1;
-  shape.type_a = shape.type_b = shape.type_c = kBf16;
-  shape.compute_type = kCompute32;
-  return shape;
-}
 
 AttentionShape Causal() {
   AttentionShape shape;
@@ -37,7 +26,7 @@ AttentionShape Causal() {
   shape.heads = shape.kv_heads = 8;
   shape.query_length = shape.key_length = 1000;
   shape.head_size = shape.value_head_size = 64;
-  shape.type = kBf16;
+  shape.type = kBf16Type;
   shape.causal = 1;
   return shape;
 }

@@ -8,12 +8,12 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/model/testing/kernel_names.h"
 #include "analyzer/model/testing/rank_builder.h"
 
 namespace traceinject {
 namespace {
 
-constexpr const char* kNvjet = "nvjet_sm90_tst_192x128_64x5_1x2_h_bz_coopB_NNT";
 constexpr const char* kSoftmax =
     "void (anonymous namespace)::softmax_warp_forward<float, float, float, 10, false, false>(int)";
 constexpr const char* kLogSoftmax =
@@ -33,9 +33,10 @@ constexpr const char* kFused =
 constexpr const char* kAddcdiv =
     "void at::native::vectorized_elementwise_kernel<4, at::native::addcdiv_cuda_kernel(at::Tensor"
     "IteratorBase&, c10::Scalar const&)::{lambda(float, float, float)#1}>(int)";
-constexpr const char* kToNhwc =
+constexpr const char* kToNhwcKernel =
     "void cudnn::ops::nchwToNhwcKernel<float, float, float, false, true>(int)";
-constexpr const char* kConvolution = "sm80_xmma_fprop_implicit_gemm_indexed_tf32f32_tf32f32_f32_x";
+constexpr const char* kTf32Convolution =
+    "sm80_xmma_fprop_implicit_gemm_indexed_tf32f32_tf32f32_f32_x";
 
 // Kernels by name and time, of a GPU of this compute capability.
 class Recording {
@@ -154,7 +155,7 @@ TEST(KernelFindings, Fp32WithoutTensorCores) {
   EXPECT_EQ(Recording(8, {{kSgemm, 100}, {kTf32, 1}}).Names(), Names()) << "TF32 is on";
   EXPECT_EQ(Recording(8, {{kScudnn, 100}, {kTf32, 1}}).Names(), Names{"fp32_products"})
       << "of cuBLAS, not of cuDNN";
-  EXPECT_EQ(Recording(8, {{kScudnn, 100}, {kConvolution, 1}}).Names(), Names());
+  EXPECT_EQ(Recording(8, {{kScudnn, 100}, {kTf32Convolution, 1}}).Names(), Names());
   Recording set(8, {{kSgemm, 100}});
   set.rank().facts.push_back({"env", "TORCH_ALLOW_TF32_CUBLAS_OVERRIDE", "1", ""});
   EXPECT_EQ(set.Names(), Names());
@@ -193,8 +194,10 @@ TEST(KernelFindings, AttentionInSeparateKernels) {
 }
 
 TEST(KernelFindings, ChangesOfLayout) {
-  EXPECT_EQ(Recording(8, {{kConvolution, 90}, {kToNhwc, 10}}).Names(), Names{"layout_changes"});
-  EXPECT_EQ(Recording(8, {{kConvolution, 97}, {kToNhwc, 3}}).Names(), Names()) << "below 5 %";
+  EXPECT_EQ(Recording(8, {{kTf32Convolution, 90}, {kToNhwcKernel, 10}}).Names(),
+            Names{"layout_changes"});
+  EXPECT_EQ(Recording(8, {{kTf32Convolution, 97}, {kToNhwcKernel, 3}}).Names(), Names())
+      << "below 5 %";
 }
 
 TEST(KernelFindings, Optimizers) {
@@ -207,7 +210,7 @@ TEST(KernelFindings, Optimizers) {
 }
 
 TEST(KernelFindings, TheLargestShareComesFirst) {
-  EXPECT_EQ(Recording(8, {{kConvolution, 50}, {kToNhwc, 10}, {kAddcdiv, 40}}).Names(),
+  EXPECT_EQ(Recording(8, {{kTf32Convolution, 50}, {kToNhwcKernel, 10}, {kAddcdiv, 40}}).Names(),
             (Names{"single_optimizer", "layout_changes"}));
 }
 

@@ -6,27 +6,15 @@
 #include <string>
 
 #include "analyzer/metrics/kernels/kernels.h"
+#include "analyzer/model/testing/gemm_shapes.h"
+#include "analyzer/model/testing/kernel_names.h"
 #include "analyzer/model/testing/rank_builder.h"
 
 namespace traceinject {
 namespace {
 
-constexpr int kFp32 = 0, kFp16 = 2, kBf16 = 14;
-constexpr int kCompute32 = 68, kFastTf32 = 77;
-constexpr const char* kNvjet = "nvjet_sm90_tst_192x128_64x5_1x2_h_bz_coopB_NNT";
+constexpr int kFp32 = 0, kFp16 = 2, kFastTf32 = 77;
 constexpr const char* kSgemm = "ampere_sgemm_128x64_nn";
-
-GemmShape Product(std::int64_t m, std::int64_t n, std::int64_t k, int type = kBf16,
-                  int compute_type = kCompute32) {
-  GemmShape shape;
-  shape.m = m;
-  shape.n = n;
-  shape.k = k;
-  shape.batch = 1;
-  shape.type_a = shape.type_b = shape.type_c = type;
-  shape.compute_type = compute_type;
-  return shape;
-}
 
 AttentionShape Attention(int causal) {
   AttentionShape shape;
@@ -36,7 +24,7 @@ AttentionShape Attention(int causal) {
   shape.kv_heads = 4;
   shape.query_length = shape.key_length = 1000;
   shape.head_size = shape.value_head_size = 64;
-  shape.type = kBf16;
+  shape.type = kBf16Type;
   shape.causal = causal;
   return shape;
 }
@@ -200,17 +188,17 @@ TEST(KernelWorkTest, GroupsOfACallAddUp) {
 }
 
 TEST(KernelWorkTest, AttentionForwardAndBackward) {
-  constexpr const char* kForward = "flash_fwd_kernel";
-  constexpr const char* kBackward = "flash_bwd_dq_dk_dv_loop_kernel";
+  constexpr const char* kForwardKernel = "flash_fwd_kernel";
+  constexpr const char* kBackwardKernel = "flash_bwd_dq_dk_dv_loop_kernel";
   RankBuilder builder;
-  AddAttentionCall(builder, 0, 50'000, Attention(0), false, kForward);
-  AddAttentionCall(builder, 1'000'000, 50'000, Attention(1), true, kBackward);
+  AddAttentionCall(builder, 0, 50'000, Attention(0), false, kForwardKernel);
+  AddAttentionCall(builder, 1'000'000, 50'000, Attention(1), true, kBackwardKernel);
   const double q = 2.0 * 2 * 8 * 1000 * 64, kv = 2.0 * 2 * 4 * 1000 * 64;  // bytes
-  const KernelWork forward = WorkOf(builder, kForward);
+  const KernelWork forward = WorkOf(builder, kForwardKernel);
   EXPECT_DOUBLE_EQ(forward.flops, 2 * (2.0 * 2 * 8 * 1000 * 1000 * 64));
   EXPECT_DOUBLE_EQ(*forward.bytes, q + 2 * kv + q);
   EXPECT_EQ(forward.dtype, "bf16");
-  const KernelWork backward = WorkOf(builder, kBackward);
+  const KernelWork backward = WorkOf(builder, kBackwardKernel);
   EXPECT_DOUBLE_EQ(backward.flops, 5 * (2.0 * 2 * 8 * (1000 * 1001 / 2) * 64))
       << "half of the pairs, and the diagonal";
   EXPECT_DOUBLE_EQ(*backward.bytes, 2 * (q + 2 * kv) + q);

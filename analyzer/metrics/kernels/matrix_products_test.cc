@@ -21,7 +21,7 @@ GemmShape Shape(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t bat
   return shape;
 }
 
-MatrixProducts Count(RankBuilder& builder) {
+MatrixProducts CountProducts(RankBuilder& builder) {
   const Device& device = builder.rank().devices[0];
   return CountMatrixProducts(builder.rank(), device, LibraryCalls(builder.rank()),
                              {{0, device.ops.size()}}, {{0, 1'000'000}});
@@ -75,7 +75,7 @@ TEST(MatrixProducts, KernelsOfACallAreThoseItsThreadLaunchedMeanwhile) {
   builder.AddKernel(1020, 1050, "another thread's", other_thread);
   builder.AddKernel(1050, 1055, "sum", second);
   builder.AddKernel(1060, 1070, "after", after);
-  const MatrixProducts found = Count(builder);
+  const MatrixProducts found = CountProducts(builder);
   EXPECT_EQ(found.calls, 1);
   EXPECT_EQ(found.linked_calls, 1);
   EXPECT_EQ(found.kernel_ns, 15);
@@ -92,7 +92,7 @@ TEST(MatrixProducts, AGroupedCallIsSeveralProductsWithTheKernelsOfOne) {
   builder.AddGemm(100, 200, Shape(99, 99, 99), 1);  // another thread's, at the same time
   builder.AddGemm(100, 200, Shape(20, 20, 20, 3));
   builder.AddKernel(300, 340, "grouped", launch);
-  const MatrixProducts found = Count(builder);
+  const MatrixProducts found = CountProducts(builder);
   EXPECT_EQ(found.calls, 3);
   EXPECT_EQ(found.linked_calls, 2);
   EXPECT_EQ(found.kernel_ns, 40);
@@ -108,8 +108,8 @@ TEST(MatrixProducts, CallsWithoutKernelsCountOnce) {
   builder.AddGemm(2'000'000, 2'000'010, Shape(8, 8, 8));  // after the window
   builder.AddKernel(300, 340, "norm");
   builder.AddKernel(300, 340, "gemm", launch, second);
-  EXPECT_EQ(Count(builder).calls, 1);
-  EXPECT_EQ(Count(builder).linked_calls, 0);
+  EXPECT_EQ(CountProducts(builder).calls, 1);
+  EXPECT_EQ(CountProducts(builder).linked_calls, 0);
   const Device& other = builder.rank().devices[second];
   const MatrixProducts on_other =
       CountMatrixProducts(builder.rank(), other, LibraryCalls(builder.rank()),
@@ -129,7 +129,7 @@ TEST(MatrixProducts, AreAddedUpByShape) {
     builder.AddGemm(300, 400, Shape(8, 8, 16));
     builder.AddKernel(500, 510, "a", a);
     builder.AddKernel(600, 630, "b", b);
-    parts.push_back(Count(builder));
+    parts.push_back(CountProducts(builder));
   }
   const MatrixProducts sum = MergeMatrixProducts(parts);
   EXPECT_EQ(sum.calls, 4);

@@ -6,11 +6,11 @@
 #include <string>
 
 #include "analyzer/model/testing/rank_builder.h"
+#include "analyzer/model/testing/units.h"
 
 namespace traceinject {
 namespace {
 
-constexpr TimeNs kMs = 1'000'000;
 constexpr double kRatedMhz = 1800;
 
 // One launch of each kernel after the other, every one long enough to have samples of its own.

@@ -3,12 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include "analyzer/model/testing/gemm_shapes.h"
 #include "analyzer/model/testing/rank_builder.h"
 
 namespace traceinject {
 namespace {
-
-constexpr int kBf16 = 14;  // cudaDataType
 
 // Five marked steps of 10 us, each with a product and an attention call.
 RankBuilder Training() {
@@ -48,7 +47,7 @@ std::optional<StepFlops> Find(RankBuilder& builder, int type, const char* gpu) {
 
 TEST(StepFlops, ProductsAndAttentionOfAMeanStep) {
   RankBuilder builder = Training();
-  const auto found = Find(builder, kBf16, "NVIDIA H200");
+  const auto found = Find(builder, kBf16Type, "NVIDIA H200");
   ASSERT_TRUE(found.has_value());
   EXPECT_DOUBLE_EQ(found->flops, 2.0 * 1000 + 2.0 * 100 * 10);
   EXPECT_DOUBLE_EQ(found->step_ns, 10'000);
@@ -81,7 +80,7 @@ TEST(StepFlops, IrregularStepsAreLeftOut) {
 
 TEST(StepFlops, NoShareWithoutARate) {
   RankBuilder unknown_gpu = Training(), unknown_type = Training();
-  const auto without_gpu = Find(unknown_gpu, kBf16, "Some GPU");
+  const auto without_gpu = Find(unknown_gpu, kBf16Type, "Some GPU");
   const auto without_type = Find(unknown_type, 0, "NVIDIA H200");
   ASSERT_TRUE(without_gpu && without_type);
   EXPECT_FALSE(without_gpu->peak_share.has_value());
@@ -96,10 +95,10 @@ TEST(StepFlops, MoreThanThePeakIsRefused) {
   Rank rank = builder.rank();
   rank.devices[0].name = "NVIDIA H200";
   for (GemmShape& shape : rank.gemm_shapes) {
-    shape.type_a = shape.type_b = kBf16;
+    shape.type_a = shape.type_b = kBf16Type;
     shape.m = shape.n = shape.k = 10'000;
   }
-  for (AttentionShape& shape : rank.attention_shapes) shape.type = kBf16;
+  for (AttentionShape& shape : rank.attention_shapes) shape.type = kBf16Type;
   const auto found = FlopsIn(rank, {1000, 43'000});
   ASSERT_TRUE(found.has_value());
   EXPECT_FALSE(found->peak_share.has_value());

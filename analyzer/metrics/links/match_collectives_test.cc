@@ -8,7 +8,7 @@
 namespace traceinject {
 namespace {
 
-constexpr const char* kAllReduce =
+constexpr const char* kReduction =
     "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)";
 
 // A rank of a communicator of two; kernels as long as given.
@@ -19,7 +19,7 @@ RankBuilder Member(int own_rank, const std::vector<TimeNs>& lengths, std::int64_
   for (const TimeNs length : lengths) {
     builder.AddCall({time, time + 50, "AllReduce", bytes, communicator});
     const std::uint32_t launch = builder.AddApi(time + 10, time + 20, "cudaLaunchKernelExC");
-    builder.AddKernel(time + 100, time + 100 + length, kAllReduce, launch);
+    builder.AddKernel(time + 100, time + 100 + length, kReduction, launch);
     time += 10'000;
   }
   return builder;
@@ -120,7 +120,7 @@ RankBuilder Caller(int own_rank, const std::vector<std::int64_t>& bytes, std::ui
       hash == 0 ? kNone : builder.AddCommunicator(2, own_rank, 0, hash);
   for (const std::int64_t size : bytes) {
     builder.AddCall({time, time + 50, function, size, communicator});
-    builder.AddKernel(time + 100, time + 200, kAllReduce,
+    builder.AddKernel(time + 100, time + 200, kReduction,
                       builder.AddApi(time + 10, time + 20, "cudaLaunchKernelExC"));
     time += 10'000;
   }

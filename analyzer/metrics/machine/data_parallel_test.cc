@@ -10,9 +10,9 @@
 namespace traceinject {
 namespace {
 
-// Steps of one process on `gpus` GPUs: on each a collective before the computation and one after
+// StepsOn of one process on `gpus` GPUs: on each a collective before the computation and one after
 // it.
-Rank Steps(int gpus, const std::string& before, const std::string& after, int steps = 5) {
+Rank StepsOn(int gpus, const std::string& before, const std::string& after, int steps = 5) {
   RankBuilder builder;
   for (int gpu = 1; gpu < gpus; ++gpu) builder.AddDevice("NVIDIA H200");
   const std::string arguments = "(ncclDevKernelArgsStorage<4096ul>)";
@@ -32,7 +32,7 @@ constexpr const char* kBroadcast = "ncclDevKernel_Broadcast_RING_LL";
 constexpr const char* kReduce = "ncclDevKernel_Reduce_Sum_f32_RING_LL";
 
 TEST(DataParallelTest, BroadcastAndReduceOnAllGpusOfAProcess) {
-  const auto found = FindDataParallel(Steps(3, kBroadcast, kReduce));
+  const auto found = FindDataParallel(StepsOn(3, kBroadcast, kReduce));
   ASSERT_TRUE(found.has_value());
   EXPECT_EQ(found->gpus, 3);
   EXPECT_EQ(found->broadcasts, 5);
@@ -40,16 +40,16 @@ TEST(DataParallelTest, BroadcastAndReduceOnAllGpusOfAProcess) {
 }
 
 TEST(DataParallelTest, NamesOfOlderVersionsOfNccl) {
-  EXPECT_TRUE(FindDataParallel(Steps(2, "ncclKernel_Broadcast_RING_LL_Sum_int8_t",
-                                     "ncclKernel_Reduce_RING_LL_Sum_float"))
+  EXPECT_TRUE(FindDataParallel(StepsOn(2, "ncclKernel_Broadcast_RING_LL_Sum_int8_t",
+                                       "ncclKernel_Reduce_RING_LL_Sum_float"))
                   .has_value());
 }
 
 TEST(DataParallelTest, OtherProgramsAreNot) {
-  EXPECT_FALSE(FindDataParallel(Steps(1, kBroadcast, kReduce))) << "a process for each GPU";
-  EXPECT_FALSE(FindDataParallel(Steps(2, kBroadcast, "ncclDevKernel_AllReduce_Sum_f32_RING_LL")));
-  EXPECT_FALSE(FindDataParallel(Steps(2, kBroadcast, kReduce, 2))) << "only at the beginning";
-  EXPECT_FALSE(FindDataParallel(Steps(2, "elementwise_kernel", "elementwise_kernel")));
+  EXPECT_FALSE(FindDataParallel(StepsOn(1, kBroadcast, kReduce))) << "a process for each GPU";
+  EXPECT_FALSE(FindDataParallel(StepsOn(2, kBroadcast, "ncclDevKernel_AllReduce_Sum_f32_RING_LL")));
+  EXPECT_FALSE(FindDataParallel(StepsOn(2, kBroadcast, kReduce, 2))) << "only at the beginning";
+  EXPECT_FALSE(FindDataParallel(StepsOn(2, "elementwise_kernel", "elementwise_kernel")));
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ Rank RankWith(int number, std::vector<SystemFact> facts, const std::string& host
   return rank;
 }
 
-Lines Found(const traceinject::Run& run) {
+Lines HygieneOf(const traceinject::Run& run) {
   Lines lines;
   const Report report = BuildReport(run, {});
   for (const proto::HygieneFinding& finding : report.hygiene()) {
@@ -52,8 +52,8 @@ TEST(Hygiene, EveryCheckHasItsWordsAndTheWorstComeFirst) {
 TEST(Hygiene, ARunInOrderHasNone) {
   traceinject::Run run;
   run.ranks = {RankWith(0, {}), RankWith(1, {})};
-  EXPECT_EQ(Found(run), Lines{});
-  EXPECT_EQ(Found({}), Lines{});
+  EXPECT_EQ(HygieneOf(run), Lines{});
+  EXPECT_EQ(HygieneOf({}), Lines{});
 }
 
 TEST(Hygiene, WhatRanksHaveInCommonIsToldOnce) {
@@ -62,12 +62,12 @@ TEST(Hygiene, WhatRanksHaveInCommonIsToldOnce) {
                                          {"env", "NCCL_P2P_DISABLE", "1", ""}};
   traceinject::Run run;
   run.ranks = {RankWith(0, facts), RankWith(1, facts)};
-  EXPECT_EQ(Found(run),
+  EXPECT_EQ(HygieneOf(run),
             (Lines{"warning nccl_settings: rank 0, rank 1: NCCL_P2P_DISABLE=1 is set",
                    "note cpu_governor: the CPU frequency governor is powersave",
                    "note persistence_off: rank 0 GPU 0, rank 1 GPU 0: persistence mode is off"}));
   run.ranks[1].process.host = "b";
-  EXPECT_EQ(Found(run)[1], "note cpu_governor: a, b: the CPU frequency governor is powersave");
+  EXPECT_EQ(HygieneOf(run)[1], "note cpu_governor: a, b: the CPU frequency governor is powersave");
 }
 
 TEST(Hygiene, PeersAreThoseOfTheJobOnOneHost) {
@@ -75,17 +75,17 @@ TEST(Hygiene, PeersAreThoseOfTheJobOnOneHost) {
       {"p2p", "0 00000000:19:00.0", "read: not supported, write: ok", ""}};
   traceinject::Run run;
   run.ranks = {RankWith(0, facts), RankWith(1, {})};
-  ASSERT_EQ(Found(run).size(), 1u);
+  ASSERT_EQ(HygieneOf(run).size(), 1u);
   run.ranks[1].process.host = "b";
-  EXPECT_EQ(Found(run), Lines{}) << "the other GPU is that of another host";
+  EXPECT_EQ(HygieneOf(run), Lines{}) << "the other GPU is that of another host";
 }
 
 TEST(Hygiene, ModelsThatDiffer) {
   traceinject::Run run;
   run.ranks = {RankWith(0, {}), RankWith(1, {})};
   run.ranks[1].devices[0].name = "NVIDIA A100-SXM4-80GB";
-  EXPECT_EQ(Found(run), Lines{"warning mixed_gpus: mixed GPU models in one job: 1 x NVIDIA "
-                              "A100-SXM4-80GB, 1 x NVIDIA H200"});
+  EXPECT_EQ(HygieneOf(run), Lines{"warning mixed_gpus: mixed GPU models in one job: 1 x NVIDIA "
+                                  "A100-SXM4-80GB, 1 x NVIDIA H200"});
 }
 
 TEST(Hygiene, ConnectionsOfNccl) {
@@ -97,17 +97,18 @@ TEST(Hygiene, ConnectionsOfNccl) {
   link.transport = "SHM";
   link.channels = 2;
   run.ranks[0].nccl_links = {link};
-  EXPECT_EQ(Found(run), Lines{"warning nccl_host_memory: 1 pair of ranks exchanges data through "
-                              "host memory (SHM), not GPU to GPU"});
+  EXPECT_EQ(HygieneOf(run),
+            Lines{"warning nccl_host_memory: 1 pair of ranks exchanges data through "
+                  "host memory (SHM), not GPU to GPU"});
 }
 
 TEST(Hygiene, SharedMemoryMattersToDataWorkers) {
   const std::vector<SystemFact> facts = {{"host", "shared_memory_kib", "65536", ""}};
   traceinject::Run run;
   run.ranks = {RankWith(0, facts)};
-  EXPECT_EQ(Found(run), Lines{});
+  EXPECT_EQ(HygieneOf(run), Lines{});
   run.ranks[0].loaders.emplace_back().workers = 2;
-  EXPECT_EQ(Found(run), Lines{"warning shared_memory: /dev/shm size is 67.11 MB"});
+  EXPECT_EQ(HygieneOf(run), Lines{"warning shared_memory: /dev/shm size is 67.11 MB"});
 }
 
 TEST(Hygiene, SamplesOfADevice) {
@@ -130,8 +131,8 @@ TEST(Hygiene, SamplesOfADevice) {
                        &samples.nvlink_recoveries, &samples.nvlink_crc_errors,
                        &samples.ecc_corrected, &samples.ecc_uncorrected})
     column->push_back(-1);
-  EXPECT_EQ(Found(run), Lines{"warning pcie_link: rank 0 GPU 0: PCIe generation 5 x8 at best, "
-                              "although card and slot support generation 5 x16"});
+  EXPECT_EQ(HygieneOf(run), Lines{"warning pcie_link: rank 0 GPU 0: PCIe generation 5 x8 at best, "
+                                  "although card and slot support generation 5 x16"});
 }
 
 }  // namespace

@@ -14,7 +14,8 @@ using Facts = std::vector<SystemFact>;
 const MachineUse kEverything{{"0000:18:00.0", "0000:19:00.0"}, true, true, true};
 
 // Texts by check; of a GPU with its number in front.
-std::map<std::string, std::string> Found(const Facts& facts, const MachineUse& use = kEverything) {
+std::map<std::string, std::string> FoundIn(const Facts& facts,
+                                           const MachineUse& use = kEverything) {
   std::map<std::string, std::string> found;
   for (const HygieneProof& proof : CheckMachine(facts, use)) {
     EXPECT_EQ(std::ranges::count(HygieneChecks(), proof.check, &HygieneCheck::name), 1);
@@ -51,36 +52,36 @@ TEST(MachineChecks, AMachineInOrder) {
                       {"env", "CUDA_LAUNCH_BLOCKING", "0", ""},
                       {"env", "TORCH_DISTRIBUTED_DEBUG", "INFO", ""}};
   facts.insert(facts.end(), more.begin(), more.end());
-  EXPECT_EQ(Found(facts), Expected{});
+  EXPECT_EQ(FoundIn(facts), Expected{});
 }
 
 TEST(MachineChecks, WhatIsUnknownStaysUnsaid) {
   const std::string why = "may not be read";
-  EXPECT_EQ(Found({{"host", "cpu_governor", "", why},
-                   {"host", "shared_memory_kib", "", why},
-                   {"host", "open_files_most", "", why},
-                   {"gpu", "0.persistence_mode", "", why},
-                   {"gpu", "0.acs", "", why},
-                   {"gpu", "0.numa_node", "1", ""},
-                   {"host", "cpu_affinity", "0-3", ""}}),
+  EXPECT_EQ(FoundIn({{"host", "cpu_governor", "", why},
+                     {"host", "shared_memory_kib", "", why},
+                     {"host", "open_files_most", "", why},
+                     {"gpu", "0.persistence_mode", "", why},
+                     {"gpu", "0.acs", "", why},
+                     {"gpu", "0.numa_node", "1", ""},
+                     {"host", "cpu_affinity", "0-3", ""}}),
             Expected{});
-  EXPECT_EQ(Found({}), Expected{});
+  EXPECT_EQ(FoundIn({}), Expected{});
 }
 
 TEST(MachineChecks, TheNodeOfTheGpu) {
   EXPECT_EQ(
-      Found(OnCpus("0-31")),
+      FoundIn(OnCpus("0-31")),
       (Expected{
           {"numa_wrong",
            "0 the process runs on CPUs 0-31; the GPU is on NUMA node 1 (CPUs 32-63,96-127)"}}));
   const Expected unbound = {{"numa_unbound",
                              "0 the process may run on CPUs 0-127, on several NUMA nodes; the GPU "
                              "is on NUMA node 1 (CPUs 32-63,96-127)"}};
-  EXPECT_EQ(Found(OnCpus("0-127")), unbound);
-  EXPECT_EQ(Found(OnCpus("96-127")), Expected{});
+  EXPECT_EQ(FoundIn(OnCpus("0-127")), unbound);
+  EXPECT_EQ(FoundIn(OnCpus("96-127")), Expected{});
   MachineUse use = kEverything;
   use.trains = false;
-  EXPECT_EQ(Found(OnCpus("0-127"), use), Expected{}) << "a shell need not be bound";
+  EXPECT_EQ(FoundIn(OnCpus("0-127"), use), Expected{}) << "a shell need not be bound";
 }
 
 TEST(MachineChecks, SettingsOfTheHost) {
@@ -90,7 +91,7 @@ TEST(MachineChecks, SettingsOfTheHost) {
                        {"host", "locked_memory_most", "8388608", ""},
                        {"infiniband", "mlx5_0.1", "ACTIVE, 400 Gb/sec (4X NDR), InfiniBand", ""}};
   EXPECT_EQ(
-      Found(facts),
+      FoundIn(facts),
       (Expected{{"cpu_governor", "the CPU frequency governor is performance 2, powersave 62"},
                 {"shared_memory", "/dev/shm size is 67.11 MB"},
                 {"open_files", "the limit on open files is 1,024"},
@@ -98,7 +99,7 @@ TEST(MachineChecks, SettingsOfTheHost) {
                  "the limit on locked memory is 8.389 MB, and there is InfiniBand or RoCE"}}));
   Facts without = facts;
   without.pop_back();
-  EXPECT_EQ(Found(without, {}).size(), 1u) << "a process alone, without workers and adapters";
+  EXPECT_EQ(FoundIn(without, {}).size(), 1u) << "a process alone, without workers and adapters";
 }
 
 TEST(MachineChecks, Gpus) {
@@ -116,9 +117,9 @@ TEST(MachineChecks, Gpus) {
       {"nvlink_inactive", "1 1 of 2 NVLink links are inactive"},
       {"p2p_off",
        "1 no peer-to-peer access to 1 of the 1 other GPUs of this host: chipset not supported"}};
-  EXPECT_EQ(Found(facts), expected);
-  EXPECT_EQ(Found(facts, {}).count("acs"), 0u) << "a GPU alone has no peers";
-  EXPECT_EQ(Found(facts, {}).count("p2p_off"), 0u);
+  EXPECT_EQ(FoundIn(facts), expected);
+  EXPECT_EQ(FoundIn(facts, {}).count("acs"), 0u) << "a GPU alone has no peers";
+  EXPECT_EQ(FoundIn(facts, {}).count("p2p_off"), 0u);
 }
 
 TEST(MachineChecks, Variables) {
@@ -126,11 +127,11 @@ TEST(MachineChecks, Variables) {
                        {"env", "TORCH_DISTRIBUTED_DEBUG", "DETAIL", ""},
                        {"env", "NCCL_IB_DISABLE", "1", ""},
                        {"env", "NCCL_P2P_LEVEL", "LOC", ""}};
-  EXPECT_EQ(Found(facts),
+  EXPECT_EQ(FoundIn(facts),
             (Expected{{"blocking_launches", "CUDA_LAUNCH_BLOCKING=1 is set"},
                       {"debug_checks", "TORCH_DISTRIBUTED_DEBUG=DETAIL is set"},
                       {"nccl_settings", "NCCL_IB_DISABLE=1 is set | NCCL_P2P_LEVEL=LOC is set"}}));
-  EXPECT_EQ(Found(facts, {}).count("nccl_settings"), 0u) << "nobody to talk to";
+  EXPECT_EQ(FoundIn(facts, {}).count("nccl_settings"), 0u) << "nobody to talk to";
 }
 
 TEST(MachineChecks, SpellingsOfAPlace) {

@@ -11,11 +11,11 @@
 
 #include "analyzer/metrics/places/code_rows.h"
 #include "analyzer/model/testing/rank_builder.h"
+#include "analyzer/model/testing/units.h"
 
 namespace traceinject {
 namespace {
 
-constexpr TimeNs kMs = 1'000'000;
 constexpr int kSteps = 200;
 
 // Steps of 20 ms: host code of two lines in turns, then one kernel of 4 ms. Sampled at about 100 Hz

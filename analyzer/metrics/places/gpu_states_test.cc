@@ -7,11 +7,10 @@
 
 #include "analyzer/metrics/idle/partition.h"
 #include "analyzer/model/testing/rank_builder.h"
+#include "analyzer/model/testing/units.h"
 
 namespace traceinject {
 namespace {
-
-constexpr TimeNs kUs = 1'000;
 
 class GpuStatesTest : public testing::Test {
  protected:

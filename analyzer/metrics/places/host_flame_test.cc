@@ -8,12 +8,12 @@
 
 #include "analyzer/metrics/places/code_sites.h"
 #include "analyzer/model/testing/rank_builder.h"
+#include "analyzer/model/testing/units.h"
 
 namespace traceinject {
 namespace {
 
-constexpr TimeNs kMs = 1'000'000;
-constexpr int kSteps = 100;
+constexpr int kFlameSteps = 100;
 constexpr std::uint32_t kLate = kStateIdle + static_cast<std::uint32_t>(IdleCause::kHostWait);
 
 // Steps of 20 ms: 12 ms in which the GPU waits for the host, then 8 ms in which it computes.
@@ -24,7 +24,7 @@ class HostFlameTest : public testing::Test {
                                {"load", "/w/train.py", 41},
                                {"choice", "/usr/lib/python3.11/random.py", 5}});
     train_ = builder_.AddStack({{"main", "/w/train.py", 9}, {"train", "/w/train.py", 60}});
-    for (int step = 0; step < kSteps; ++step) {
+    for (int step = 0; step < kFlameSteps; ++step) {
       const TimeNs start = step * 20 * kMs;
       const auto launch =
           builder_.AddApi(start + 12 * kMs, start + 12 * kMs + 1'000, "cudaLaunchKernel");
@@ -34,7 +34,7 @@ class HostFlameTest : public testing::Test {
   }
   // Of the main thread, in each step: three looks while the GPU waits, one while it computes.
   void AddLooks() {
-    for (int step = 0; step < kSteps; ++step) {
+    for (int step = 0; step < kFlameSteps; ++step) {
       const TimeNs start = step * 20 * kMs;
       builder_.AddLook(start + 2 * kMs, load_, StackKind::kTimed, 0, 0, 2, 6 * kMs);
       builder_.AddLook(start + 15 * kMs, train_);
@@ -43,7 +43,7 @@ class HostFlameTest : public testing::Test {
   std::vector<HostFlame> Find(const FlameLimits& limits = {}) {
     const Rank& rank = builder_.rank();
     const Device& device = rank.devices.front();
-    judged_ = FindStepsAndTimeline(rank, device, {{0, kSteps * 20 * kMs}, false});
+    judged_ = FindStepsAndTimeline(rank, device, {{0, kFlameSteps * 20 * kMs}, false});
     return FindHostFlames(judged_, limits);
   }
   std::string Text(const FlameFrame& frame) const { return PlaceText(*judged_.rank, frame.place); }
@@ -85,7 +85,7 @@ TEST_F(HostFlameTest, EachFrameTellsWhatTheGpuDid) {
 
 // From the launch on the thread waits: its looks divide like the time.
 TEST_F(HostFlameTest, ARunWithoutACallIsDividedLikeItsTime) {
-  for (int step = 0; step < kSteps; ++step)
+  for (int step = 0; step < kFlameSteps; ++step)
     builder_.AddLook(step * 20 * kMs + 17 * kMs, train_, StackKind::kTimed, 0, 0, 9, 6 * kMs);
   const HostFlame flame = Find().at(0);
   EXPECT_NEAR(flame.frames.back().states[kStateCompute], flame.looks / 2, flame.looks / 1000);
@@ -108,7 +108,7 @@ TEST_F(HostFlameTest, NarrowAndDeepFramesAreLeftOutAndCounted) {
   EXPECT_LE(Find({.frames = 2}).at(0).frames.size(), 2U);
   for (int i = 0; i < 3'000; ++i) {
     const auto other = builder_.AddStack({{"one", "/w/many.py", i + 1}});
-    builder_.AddLook(kSteps / 2 * 20 * kMs + i, other, StackKind::kTimed, 0, 1);
+    builder_.AddLook(kFlameSteps / 2 * 20 * kMs + i, other, StackKind::kTimed, 0, 1);
   }
   EXPECT_LE(Find({.least_share = 0}).at(1).frames.size(), 600U);
 }
@@ -116,7 +116,7 @@ TEST_F(HostFlameTest, NarrowAndDeepFramesAreLeftOutAndCounted) {
 TEST_F(HostFlameTest, TheThreadThatLaunchesComesFirst) {
   const auto worker = builder_.AddStack({{"decode", "/w/data.py", 3}});
   AddLooks();
-  for (int i = 0; i < 10 * kSteps; ++i)
+  for (int i = 0; i < 10 * kFlameSteps; ++i)
     builder_.AddLook(i * 2 * kMs, worker, StackKind::kTimed, 0, 1);
   const std::vector<HostFlame> flames = Find();
   ASSERT_EQ(flames.size(), 2U);

@@ -6,11 +6,10 @@
 #include "analyzer/metrics/gpu/device_analysis.h"
 #include "analyzer/metrics/places/code_sites.h"
 #include "analyzer/model/testing/rank_builder.h"
+#include "analyzer/model/testing/units.h"
 
 namespace traceinject {
 namespace {
-
-constexpr TimeNs kMs = 1'000'000;
 
 // Ten steps of one kernel, and before the sixth one 40 ms of which nothing was recorded.
 struct Played {

@@ -3,12 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include "analyzer/model/testing/kernel_names.h"
 #include "analyzer/model/testing/rank_builder.h"
 
 namespace traceinject {
 namespace {
 
-constexpr const char* kGemm = "ampere_sgemm_128x64_nn";
 constexpr const char* kNccl =
     "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)";
 

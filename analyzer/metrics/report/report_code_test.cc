@@ -8,11 +8,11 @@
 
 #include "analyzer/metrics/report/analyze_run.h"
 #include "analyzer/model/testing/rank_builder.h"
+#include "analyzer/model/testing/units.h"
 
 namespace traceinject {
 namespace {
 
-constexpr TimeNs kMs = 1'000'000;
 constexpr char kTrainer[] = "/usr/lib/python3/dist-packages/transformers/trainer.py";
 
 // Kernels that are launched at these stacks in turn.

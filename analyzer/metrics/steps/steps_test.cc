@@ -3,12 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include "analyzer/model/testing/kernel_names.h"
 #include "analyzer/model/testing/rank_builder.h"
 
 namespace traceinject {
 namespace {
-
-constexpr const char* kGemm = "ampere_sgemm_128x64_nn";
 
 // A kernel in each of the steps, launched 100 into it; it runs 1000 after its launch, so the device
 // lags behind the host.

@@ -5,11 +5,11 @@
 
 #include "analyzer/metrics/idle/copies.h"
 #include "analyzer/model/testing/rank_builder.h"
+#include "analyzer/model/testing/units.h"
 
 namespace traceinject {
 namespace {
 
-constexpr TimeNs kMs = 1'000'000;
 constexpr double kRate = 50;  // bytes per nanosecond
 constexpr std::int64_t kBytes = 100 << 20;
 

@@ -4,11 +4,11 @@
 #include <gtest/gtest.h>
 
 #include "analyzer/model/testing/rank_builder.h"
+#include "analyzer/model/testing/units.h"
 
 namespace traceinject {
 namespace {
 
-constexpr TimeNs kMs = 1'000'000;
 constexpr std::int64_t kMegabytes = 1 << 20;
 
 // Steps of 10 ms, each of which begins with copies.

@@ -4,12 +4,11 @@
 #include <gtest/gtest.h>
 
 #include "analyzer/metrics/what_if/replay.h"
+#include "analyzer/model/testing/kernel_names.h"
 #include "analyzer/model/testing/rank_builder.h"
 
 namespace traceinject {
 namespace {
-
-constexpr const char* kGemm = "ampere_sgemm_128x64_nn";
 
 // Two steps of 100 us; kernels of 1 us.
 class Queued {

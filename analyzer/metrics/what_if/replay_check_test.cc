@@ -7,11 +7,11 @@
 #include <functional>
 
 #include "analyzer/model/testing/rank_builder.h"
+#include "analyzer/model/testing/units.h"
 
 namespace traceinject {
 namespace {
 
-constexpr TimeNs kUs = 1'000;
 constexpr int kSteps = 12, kKernels = 20;
 
 // Steps of kernels of 50 us that are launched ahead, with a gap before each.

@@ -6,18 +6,17 @@
 #include <algorithm>
 #include <numeric>
 
+#include "analyzer/model/testing/kernel_names.h"
 #include "analyzer/model/testing/rank_builder.h"
+#include "analyzer/model/testing/units.h"
 
 namespace traceinject {
 namespace {
 
-constexpr const char* kGemm = "ampere_sgemm_128x64_nn";
-constexpr TimeNs kUs = 1'000;
-
 // Ten steps of `load` in next(loader), then ten kernels of 20 us, launched every 10 us; the second
 // stream runs communication beside the last of them.
-struct Played {
-  explicit Played(TimeNs load) {
+struct PlayedOnce {
+  explicit PlayedOnce(TimeNs load) {
     builder.rank().streams.push_back({0, 1, 8});
     TimeNs host = 0, gpu = 0;
     for (int step = 0; step < 10; ++step) {
@@ -67,7 +66,7 @@ struct Judged {
 // Kernels that take half as long: the program waits for its kernels, until its host is what limits
 // it.
 TEST(ReplayTest, OperationsTakeOtherTimes) {
-  Played played(0);
+  PlayedOnce played(0);
   const GpuOps& ops = played.builder.rank().devices[0].ops;
   std::vector<OpLength> lengths;
   Scenario scenario;
@@ -176,7 +175,7 @@ TEST(ReplayTest, ScenariosWithoutWhatTheRecordingHasChangeNothing) {
   scenarios[2].upload_rate = 50;
   for (std::size_t cause = 0; cause < kIdleCauses; ++cause)
     scenarios.push_back(Scenario::Without(static_cast<IdleCause>(cause)));
-  Played played(900 * kUs);
+  PlayedOnce played(900 * kUs);
   const Replay replay(played.builder.rank(), played.builder.rank().devices[0], played.timeline,
                       played.causes, played.steps);
   std::size_t changing = 0;
@@ -228,7 +227,7 @@ TEST(ReplayTest, AStepWithoutOperationsIsAsLongAsItsHostTook) {
 
 TEST(ReplayTest, UnchangedItGivesTheRecordingBack) {
   for (const TimeNs load : {0 * kUs, 50 * kUs, 150 * kUs, 900 * kUs}) {
-    Played played(load);
+    PlayedOnce played(load);
     const std::vector<TimeNs> lengths = played.Run({});
     ASSERT_EQ(lengths.size(), played.steps.steps.size());
     for (std::size_t i = 0; i < lengths.size(); ++i)
@@ -238,14 +237,14 @@ TEST(ReplayTest, UnchangedItGivesTheRecordingBack) {
 
 // 900 us of loading and 100 us of launching against 200 us of kernels.
 TEST(ReplayTest, WithoutTheWaitTheGpuSetsThePace) {
-  Played played(900 * kUs);
+  PlayedOnce played(900 * kUs);
   const std::vector<TimeNs> lengths = played.Run(Scenario::Without(IdleCause::kDataWait));
   // Handing over takes a twentieth of the wait, 45 us: less than the GPU's lead.
   EXPECT_EQ(lengths.back(), 200 * kUs + kSwitchNs);
 }
 
 TEST(ReplayTest, ScenariosWithoutSuchTimeChangeNothing) {
-  Played played(900 * kUs);
+  PlayedOnce played(900 * kUs);
   for (const IdleCause cause : {IdleCause::kAllocator, IdleCause::kGc, IdleCause::kCheckpoint})
     EXPECT_EQ(played.Run(Scenario::Without(cause)), played.Run({}));
   Scenario silent;
@@ -254,7 +253,7 @@ TEST(ReplayTest, ScenariosWithoutSuchTimeChangeNothing) {
 }
 
 TEST(ReplayTest, WithoutLaunchingTheLoaderSetsThePace) {
-  Played played(900 * kUs);
+  PlayedOnce played(900 * kUs);
   Scenario launching;
   launching.without_launching = true;
   EXPECT_EQ(played.Run(launching).back(), 900 * kUs);
@@ -263,7 +262,7 @@ TEST(ReplayTest, WithoutLaunchingTheLoaderSetsThePace) {
 // Ten launches of 10 us of which the recorder takes 2, and 50 us of loading against 20 us of
 // kernels a launch: the GPU sets the pace, and goes on doing so.
 TEST(ReplayTest, TheRecorderCostsNothingBehindTheGpu) {
-  Played played(50 * kUs);
+  PlayedOnce played(50 * kUs);
   Scenario unrecorded;
   unrecorded.recorder_ns = 2 * kUs;
   const std::vector<TimeNs> lengths = played.Run(unrecorded), recorded = played.Run({});
@@ -273,7 +272,7 @@ TEST(ReplayTest, TheRecorderCostsNothingBehindTheGpu) {
 
 // 900 us of loading and 100 us of launching are the step; ten times 2 us of it are the recorder's.
 TEST(ReplayTest, TheRecorderIsTakenOffWhereTheHostSetsThePace) {
-  Played played(900 * kUs);
+  PlayedOnce played(900 * kUs);
   Scenario unrecorded;
   unrecorded.recorder_ns = 2 * kUs;
   EXPECT_EQ(played.Run({}).back() - played.Run(unrecorded).back(), 10 * 2 * kUs);

@@ -26,7 +26,7 @@ struct Analyzed {
   const Job& job() const { return simulated.job; }
 };
 
-Analyzed Analyze(SimulatedJob simulated) {
+Analyzed AnalyzeWaits(SimulatedJob simulated) {
   Analyzed all;
   all.simulated = std::move(simulated);
   all.matches = MatchRanks(all.job());
@@ -34,8 +34,8 @@ Analyzed Analyze(SimulatedJob simulated) {
   all.waits = FindWaits(all.job(), all.matches, all.clocks);
   return all;
 }
-Analyzed Analyze(const JobPlan& plan, std::uint64_t seed = 1) {
-  return Analyze(SimulateJob(plan, seed));
+Analyzed AnalyzeWaits(const JobPlan& plan, std::uint64_t seed = 1) {
+  return AnalyzeWaits(SimulateJob(plan, seed));
 }
 
 // What truly came of the operations that are measured.
@@ -66,7 +66,7 @@ void ExpectWithin2Percent(int seeds, JobPlan plan, int straggler) {
   for (int seed = 0; seed < seeds; ++seed) {
     plan.straggler = straggler < 0 ? -1 : (straggler + seed) % plan.ranks();
     plan.slow_compute = 1.15;
-    const Analyzed all = Analyze(plan, static_cast<std::uint64_t>(seed));
+    const Analyzed all = AnalyzeWaits(plan, static_cast<std::uint64_t>(seed));
     EXPECT_EQ(all.waits.disagreeing, 0);
     for (std::size_t rank = 0; rank < all.job().ranks.size(); ++rank) {
       const WaitSums truth = Truth(all.simulated, rank), found = all.waits.ranks[rank].all;
@@ -129,7 +129,7 @@ TEST(RankWaitsTest, AStragglerIsToBlameForWhatItCosts) {
     plan.sharded = sharded;
     plan.straggler = 6;
     plan.slow_compute = 1.3;
-    const Analyzed all = Analyze(plan);
+    const Analyzed all = AnalyzeWaits(plan);
     const Blame blame = FindBlame(all.waits);
     EXPECT_EQ(blame.most, 6u);
     EXPECT_LT(blame.others_ns * 10, blame.caused_ns) << sharded;
@@ -144,7 +144,7 @@ TEST(RankWaitsTest, LatenessThatIsPassedOnCountsOnce) {
   JobPlan plan = Plan(4, 4, 1);
   plan.straggler = 6;
   plan.slow_compute = 1.3;
-  const Analyzed all = Analyze(plan);
+  const Analyzed all = AnalyzeWaits(plan);
   const Blame blame = FindBlame(all.waits);
   EXPECT_EQ(blame.most, 6u);
   EXPECT_LT(blame.others_ns * 4, blame.caused_ns);
@@ -160,7 +160,7 @@ TEST(RankWaitsTest, LatenessThatIsPassedOnCountsOnce) {
 }
 
 TEST(RankWaitsTest, StepsAddUp) {
-  const Analyzed all = Analyze(Plan(2, 4, 1));
+  const Analyzed all = AnalyzeWaits(Plan(2, 4, 1));
   for (const RankWaits& rank : all.waits.ranks) {
     WaitSums sum;
     for (const WaitSums& step : rank.steps) sum += step;
@@ -174,7 +174,7 @@ TEST(RankWaitsTest, StepsAddUp) {
 TEST(RankWaitsTest, StagesOfAPipelineWaitForEachOther) {
   JobPlan plan = Plan(1, 2, 4);
   plan.missing = 0;
-  const Analyzed all = Analyze(plan);
+  const Analyzed all = AnalyzeWaits(plan);
   for (std::size_t rank = 0; rank < 8; ++rank) {
     const WaitSums truth = Truth(all.simulated, rank), &found = all.waits.ranks[rank].all;
     EXPECT_LT(Off(found.wait_ns, truth.wait_ns, truth.wait_ns), 0.02);
@@ -190,7 +190,7 @@ TEST(RankWaitsTest, LongWaitsForShortTransfersAreTrue) {
   plan.straggler = 5;
   plan.data_wait_ns = 300'000'000;
   for (std::uint64_t seed = 0; seed < 10; ++seed) {
-    const Analyzed all = Analyze(plan, seed);
+    const Analyzed all = AnalyzeWaits(plan, seed);
     for (std::size_t rank = 0; rank < 8; ++rank) {
       const WaitSums truth = Truth(all.simulated, rank), &found = all.waits.ranks[rank].all;
       if (rank == 5) continue;
@@ -203,7 +203,7 @@ TEST(RankWaitsTest, WithoutClocksTheLengthsOfTheKernelsTell) {
   JobPlan plan = Plan(1, 8, 1);
   plan.straggler = 2;
   plan.slow_compute = 1.15;
-  Analyzed all = Analyze(plan);
+  Analyzed all = AnalyzeWaits(plan);
   const WaitSums aligned = all.waits.ranks[5].all;
   for (ClockFit& fit : all.clocks.ranks) fit = {};
   all.waits = FindWaits(all.job(), all.matches, all.clocks);
@@ -217,7 +217,7 @@ TEST(RankWaitsTest, AWrongClockIsSeenAndDoesNotCount) {
   JobPlan plan = Plan(1, 8, 1);
   plan.straggler = 2;
   plan.slow_compute = 1.15;
-  Analyzed all = Analyze(plan);
+  Analyzed all = AnalyzeWaits(plan);
   EXPECT_EQ(all.waits.disagreeing, 0);
   all.clocks.ranks[4].offset_ns -= 700'000;
   all.waits = FindWaits(all.job(), all.matches, all.clocks);
@@ -234,7 +234,7 @@ TEST(RankWaitsTest, AMissingLastRankIsBounded) {
   plan.missing = 0.05;
   plan.straggler = 1;
   plan.slow_compute = 1.3;
-  const Analyzed all = Analyze(plan);
+  const Analyzed all = AnalyzeWaits(plan);
   EXPECT_GT(all.waits.incomplete, 20);
   const WaitSums truth = Truth(all.simulated, 3), found = all.waits.ranks[3].all;
   EXPECT_LT(Off(found.wait_ns, truth.wait_ns, truth.wait_ns), 0.02);
@@ -242,7 +242,7 @@ TEST(RankWaitsTest, AMissingLastRankIsBounded) {
 }
 
 TEST(RankWaitsTest, OperationsThatRanksLeaveEarlyAreNotMeasured) {
-  const Analyzed all = Analyze(Plan(1, 4, 1));
+  const Analyzed all = AnalyzeWaits(Plan(1, 4, 1));
   ASSERT_EQ(KindOf(all.job(), all.matches.groups[0], 0).function, "Broadcast");
   const OperationWaits& broadcast = all.waits.groups[0][0];
   EXPECT_FALSE(broadcast.measured);
@@ -257,7 +257,7 @@ TEST(RankWaitsTest, ContentionOnTheGpuIsKeptApart) {
   plan.launch_ahead_ns = 40'000;
   plan.contended = 2;
   plan.contention_ns = 900'000;
-  const Analyzed all = Analyze(plan);
+  const Analyzed all = AnalyzeWaits(plan);
   const WaitSums& contended = all.waits.ranks[2].all;
   EXPECT_NEAR(static_cast<double>(contended.contention_ns), 30 * 9e5, 3 * 9e5);
   EXPECT_LT(contended.caused_ns * 5, contended.contention_ns);
@@ -267,7 +267,7 @@ TEST(RankWaitsTest, ContentionOnTheGpuIsKeptApart) {
   for (StepFacts& step : busy.job.ranks[2].steps) {
     if (&step - busy.job.ranks[2].steps.data() == 10) step.compute_ns += 2'000'000;
   }
-  EXPECT_LT(Analyze(busy).waits.ranks[2].all.contention_ns, contended.contention_ns);
+  EXPECT_LT(AnalyzeWaits(busy).waits.ranks[2].all.contention_ns, contended.contention_ns);
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ JobPlan Plan(int steps, std::vector<PlannedSpell> spells) {
   return plan;
 }
 
-proto::Ranks Analyze(const JobPlan& plan) { return AnalyzeJob(SimulateJob(plan).job); }
+proto::Ranks AnalyzeSpells(const JobPlan& plan) { return AnalyzeJob(SimulateJob(plan).job); }
 
 TEST(SlowSpellsTest, SaysWhoWhenAndWhatItCost) {
   const JobPlan plan = Plan(200, {{5, 120, 180, 1.31}});
@@ -47,7 +47,7 @@ TEST(SlowSpellsTest, SaysWhoWhenAndWhatItCost) {
 TEST(SlowSpellsTest, SeveralAtDifferentTimesAreSeveral) {
   std::vector<PlannedSpell> spells;
   for (int i = 0; i < 6; ++i) spells.push_back({i, 20 + 30 * i, 40 + 30 * i, 1.2 + 0.05 * i});
-  const proto::Ranks ranks = Analyze(Plan(220, std::move(spells)));
+  const proto::Ranks ranks = AnalyzeSpells(Plan(220, std::move(spells)));
   ASSERT_EQ(ranks.findings_size(), 5);
   for (int i = 0; i < 4; ++i) {
     EXPECT_EQ(ranks.findings(i).name(), "slow_spell");
@@ -61,7 +61,7 @@ TEST(SlowSpellsTest, SeveralAtDifferentTimesAreSeveral) {
 TEST(SlowSpellsTest, RanksOfAHostAtOneTimeAreOne) {
   JobPlan plan = Plan(120, {{4, 60, 80, 1.3}, {5, 61, 80, 1.4}});
   plan.ranks_per_host = 2;
-  const proto::Ranks ranks = Analyze(plan);
+  const proto::Ranks ranks = AnalyzeSpells(plan);
   ASSERT_EQ(ranks.findings_size(), 1);
   EXPECT_EQ(ranks.findings(0).rows_size(), 2);
   EXPECT_TRUE(ranks.findings(0).text().starts_with("The whole host node002 (ranks 4-5) was"))
@@ -70,7 +70,7 @@ TEST(SlowSpellsTest, RanksOfAHostAtOneTimeAreOne) {
 
 // A straggler for two thirds of the run is told once, with the time.
 TEST(SlowSpellsTest, AStragglerThatBeganLateSaysWhen) {
-  const proto::Ranks ranks = Analyze(Plan(120, {{3, 40, 120, 1.3}}));
+  const proto::Ranks ranks = AnalyzeSpells(Plan(120, {{3, 40, 120, 1.3}}));
   ASSERT_EQ(ranks.findings_size(), 1);
   EXPECT_EQ(ranks.findings(0).name(), "straggler");
   const auto& evidence = ranks.findings(0).evidence();
@@ -84,7 +84,7 @@ TEST(SlowSpellsTest, AStragglerWithASpell) {
   JobPlan plan = Plan(200, {{3, 40, 70, 1.4}});
   plan.straggler = 3;
   plan.slow_compute = 1.15;
-  const proto::Ranks ranks = Analyze(plan);
+  const proto::Ranks ranks = AnalyzeSpells(plan);
   ASSERT_EQ(ranks.findings_size(), 2);
   EXPECT_EQ(ranks.findings(0).name(), "straggler");
   EXPECT_EQ(ranks.findings(1).name(), "slow_spell");
@@ -101,7 +101,7 @@ TEST(SlowSpellsTest, WhatRanksAtWorkOnUnevenBatchesDoIsNone) {
 }
 
 TEST(SlowSpellsTest, SpellsAreNoImbalance) {
-  const proto::Ranks ranks = Analyze(Plan(60, {{1, 10, 30, 1.5}, {6, 35, 55, 1.5}}));
+  const proto::Ranks ranks = AnalyzeSpells(Plan(60, {{1, 10, 30, 1.5}, {6, 35, 55, 1.5}}));
   ASSERT_EQ(ranks.findings_size(), 2);
   for (const proto::RankFinding& found : ranks.findings()) EXPECT_EQ(found.name(), "slow_spell");
 }

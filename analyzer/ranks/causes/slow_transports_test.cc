@@ -11,16 +11,16 @@
 namespace traceinject {
 namespace {
 
-constexpr double kNvlink = 450;
+constexpr double kNvlinkRate = 450;
 
 // Data-parallel training on one host, whose all-reduces run at so much of NVLink's rate.
 SimulatedJob Training(double share, int ranks = 4) {
   JobPlan plan;
   plan.data = ranks;
   const double bus_factor = 2.0 * (ranks - 1) / ranks;
-  plan.data_rate = share * kNvlink / bus_factor;
+  plan.data_rate = share * kNvlinkRate / bus_factor;
   SimulatedJob simulated = SimulateJob(plan);
-  for (RankSummary& rank : simulated.job.ranks) rank.nvlink_gb_per_s = kNvlink;
+  for (RankSummary& rank : simulated.job.ranks) rank.nvlink_gb_per_s = kNvlinkRate;
   return simulated;
 }
 

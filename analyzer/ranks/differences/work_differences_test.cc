@@ -7,6 +7,7 @@
 #include <random>
 
 #include "analyzer/model/testing/rank_builder.h"
+#include "analyzer/model/testing/units.h"
 #include "analyzer/ranks/summary/summarise_rank.h"
 
 namespace traceinject {
@@ -14,7 +15,6 @@ namespace {
 
 using Kind = KernelDifference::Kind;
 
-constexpr TimeNs kUs = 1'000, kMs = 1'000'000;
 constexpr std::int64_t kSteps = 10;
 const WorkShape kSquare{{4096, 4096, 4096, 1}, {}};
 const WorkShape kFlat{{16, 4096, 4096, 1}, {}};

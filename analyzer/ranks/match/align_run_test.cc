@@ -6,11 +6,10 @@
 #include <cstdlib>
 
 #include "analyzer/model/testing/rank_builder.h"
+#include "analyzer/model/testing/units.h"
 
 namespace traceinject {
 namespace {
-
-constexpr TimeNs kMs = 1'000'000;
 
 // A rank of two with an AllReduce every 10 ms, on a clock that is ahead.
 Rank RankAhead(int rank, const std::string& host, TimeNs ahead, int operations = 100) {

@@ -13,7 +13,7 @@
 namespace traceinject {
 namespace {
 
-JobPlan Plan(int tensor, int data, int pipeline) {
+JobPlan LayoutPlan(int tensor, int data, int pipeline) {
   return DisturbedLayout(tensor, data, pipeline, 2);
 }
 
@@ -65,7 +65,7 @@ TEST(MatchRanksTest, MatchesAreTrueInEveryLayout) {
     for (const bool sharded : {false, true}) {
       if (sharded && pipeline > 1) continue;
       for (const bool told : {false, true}) {
-        JobPlan plan = Plan(tensor, data, pipeline);
+        JobPlan plan = LayoutPlan(tensor, data, pipeline);
         plan.sharded = sharded;
         plan.tell_sequences = told;
         const SimulatedJob simulated = SimulateJob(plan, 5);
@@ -83,7 +83,7 @@ TEST(MatchRanksTest, MatchesAreTrueInEveryLayout) {
 TEST(MatchRanksTest, MatchesAreTrueForManySeeds) {
   Score all;
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
-    JobPlan plan = Plan(seed % 2 == 0 ? 1 : 4, seed % 2 == 0 ? 8 : 2, 1);
+    JobPlan plan = LayoutPlan(seed % 2 == 0 ? 1 : 4, seed % 2 == 0 ? 8 : 2, 1);
     plan.parts = {{static_cast<int>(seed % 8), seed % 3 == 0 ? 0.3 : 0, seed % 5 == 0 ? 0.8 : 1}};
     const SimulatedJob simulated = SimulateJob(plan, seed);
     const Score score = Check(simulated, MatchRanks(simulated.job));
@@ -98,7 +98,7 @@ TEST(MatchRanksTest, MatchesAreTrueForManySeeds) {
 }
 
 TEST(MatchRanksTest, MembersAreByRankAndRowsByOrder) {
-  SimulatedJob simulated = SimulateJob(Plan(1, 4, 1));
+  SimulatedJob simulated = SimulateJob(LayoutPlan(1, 4, 1));
   std::swap(simulated.job.ranks[0], simulated.job.ranks[2]);
   const RankMatches matches = MatchRanks(simulated.job);
   ASSERT_EQ(matches.groups.size(), 1u);
@@ -122,7 +122,7 @@ TEST(MatchRanksTest, MembersAreByRankAndRowsByOrder) {
 }
 
 TEST(MatchRanksTest, SendsAreMatchedWithTheRecvsOfTheirPeer) {
-  const SimulatedJob simulated = SimulateJob(Plan(1, 1, 4));
+  const SimulatedJob simulated = SimulateJob(LayoutPlan(1, 1, 4));
   const RankMatches matches = MatchRanks(simulated.job);
   int pairs = 0;
   for (const MatchedGroup& group : matches.groups) {
@@ -156,7 +156,7 @@ void Erase(GroupOperations& group, std::size_t row) {
 }
 
 JobPlan Perfect(int data) {
-  JobPlan plan = Plan(1, data, 1);
+  JobPlan plan = LayoutPlan(1, data, 1);
   plan.missing = 0;
   return plan;
 }

@@ -3,12 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include "analyzer/model/testing/units.h"
 #include "analyzer/ranks/testing/job_builder.h"
 
 namespace traceinject {
 namespace {
-
-constexpr TimeNs kMs = 1'000'000;
 
 // Two ranks and steps of 10 ms: rank 0 works for 5 ms and waits, rank 1 for 8 ms; then they move
 // data for 2 ms.

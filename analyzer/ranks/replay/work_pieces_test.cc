@@ -6,13 +6,13 @@
 #include <optional>
 #include <utility>
 
+#include "analyzer/model/testing/units.h"
 #include "analyzer/ranks/replay/job_replay.h"
 #include "analyzer/ranks/testing/job_builder.h"
 
 namespace traceinject {
 namespace {
 
-constexpr TimeNs kMs = 1'000'000;
 constexpr std::size_t kSteps = 6;
 
 // Two ranks that do two micro-batches each and then move data for 1 ms, in steps of 11 ms. Rank 0
@@ -41,8 +41,8 @@ Job TwoMicroBatches() {
   return builder.job;
 }
 
-struct Played {
-  explicit Played(Job with)
+struct PlayedInPieces {
+  explicit PlayedInPieces(Job with)
       : job(std::move(with)), groups(MatchRanks(job).groups), steps(NumberSteps(job, groups)) {
     for (const RankSummary& summary : job.ranks) own.emplace_back(summary);
     pieces = WorkPieces(job, groups, steps, own, std::vector<std::uint32_t>(2, kNone));
@@ -64,7 +64,7 @@ struct Played {
 };
 
 TEST(WorkPiecesTest, AreTheOperationsThatAreTold) {
-  const Played played(TwoMicroBatches());
+  const PlayedInPieces played(TwoMicroBatches());
   EXPECT_TRUE(played.pieces.are_told());
   ASSERT_EQ(played.pieces.of_ranks()[1].size(), 2 * kSteps);
   const WorkPiece& piece = played.pieces.of_ranks()[1][2];
@@ -76,7 +76,7 @@ TEST(WorkPiecesTest, AreTheOperationsThatAreTold) {
 
 // 18 ms in 4 pieces are 4.5 ms each: 9 ms a rank, and 1 ms to move the data.
 TEST(WorkPiecesTest, TakeTheMeanOfAllRanksOfTheStage) {
-  const Played played(TwoMicroBatches());
+  const PlayedInPieces played(TwoMicroBatches());
   EXPECT_EQ(played.replay->Play({}), std::vector<double>(kSteps - 1, 11.0 * kMs));
   for (const double length : played.With(WorkPieces::Alike::kOfStage))
     EXPECT_NEAR(length, 10.0 * kMs, 1);
@@ -86,7 +86,7 @@ TEST(WorkPiecesTest, TakeTheMeanOfAllRanksOfTheStage) {
 
 // Each piece by itself: one factor for a rank and step cannot say this.
 TEST(WorkPiecesTest, APieceAloneMayChange) {
-  const Played played(TwoMicroBatches());
+  const PlayedInPieces played(TwoMicroBatches());
   JobChange change;
   change.piece = [&](std::size_t rank, std::size_t piece) {
     return rank == 0 && played.pieces.of_ranks()[0][piece].micro_batch == 1 ? 0.5 : 1;

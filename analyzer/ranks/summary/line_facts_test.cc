@@ -4,12 +4,11 @@
 #include <gtest/gtest.h>
 
 #include "analyzer/model/testing/rank_builder.h"
+#include "analyzer/model/testing/units.h"
 #include "analyzer/ranks/summary/summarise_rank.h"
 
 namespace traceinject {
 namespace {
-
-constexpr TimeNs kUs = 1'000, kMs = 1'000'000;
 
 TEST(LineFactsTest, TheTimeOfAStepIsThatOfItsLines) {
   RankBuilder builder;

@@ -5,14 +5,12 @@
 
 #include <vector>
 
+#include "analyzer/model/testing/kernel_names.h"
 #include "analyzer/model/testing/rank_builder.h"
+#include "analyzer/model/testing/units.h"
 
 namespace traceinject {
 namespace {
-
-constexpr const char* kGemm = "ampere_sgemm_128x64_nn";
-constexpr const char* kNccl = "ncclDevKernel_AllReduce_Sum_f32_RING_LL";
-constexpr TimeNs kUs = 1'000;
 
 // Twenty times a GEMM alone, and one beside an AllReduce of 24 blocks.
 double Lost(TimeNs alone, TimeNs beside, const char* other = kGemm, std::optional<int> sms = 132) {

@@ -7,13 +7,13 @@
 #include <string>
 
 #include "analyzer/model/testing/rank_builder.h"
+#include "analyzer/model/testing/units.h"
 #include "analyzer/ranks/summary/check_summary.h"
 #include "analyzer/ranks/summary/summarise_rank.h"
 
 namespace traceinject {
 namespace {
 
-constexpr TimeNs kUs = 1'000, kMs = 1'000'000;
 constexpr int kSteps = 12;
 
 class ShapeFactsTest : public testing::Test {

@@ -5,15 +5,13 @@
 
 #include <numeric>
 
+#include "analyzer/model/testing/kernel_names.h"
 #include "analyzer/model/testing/rank_builder.h"
+#include "analyzer/model/testing/units.h"
 #include "analyzer/ranks/summary/check_summary.h"
 
 namespace traceinject {
 namespace {
-
-constexpr const char* kGemm = "ampere_sgemm_128x64_nn";
-constexpr const char* kNccl = "ncclDevKernel_AllReduce_Sum_f32_RING_LL";
-constexpr TimeNs kUs = 1'000, kMs = 1'000'000;
 
 // Steps of 10 ms: a GEMM of 6 ms, an AllReduce of 4 MiB that begins 1 ms before its end and takes
 // 3 ms, and 2 ms of nothing.

@@ -3,10 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include "analyzer/model/testing/units.h"
+
 namespace traceinject {
 namespace {
-
-constexpr TimeNs kMs = 1'000'000;
 
 TimelinePlan Quiet(int data, int stages, int micro_batches) {
   TimelinePlan plan;

@@ -3,10 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include "analyzer/model/testing/units.h"
+
 namespace traceinject {
 namespace {
-
-constexpr TimeNs kMs = 1'000'000;
 
 TimelineTransfer Recv(TimeNs start, TimeNs end) { return {{start, end}, false}; }
 TimelineTransfer Send(TimeNs start, TimeNs end) { return {{start, end}, true}; }

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "analyzer/model/testing/rank_builder.h"
+#include "analyzer/model/testing/units.h"
 
 namespace traceinject {
 
@@ -12,7 +13,6 @@ namespace traceinject {
 // half overlaps it, an optimizer. `late_ns`: how much later than the other this rank reaches the
 // all-reduce.
 inline Rank SampleRank(int number, TimeNs late_ns) {
-  constexpr TimeNs kUs = 1'000, kMs = 1'000'000;
   RankBuilder builder;
   Rank& rank = builder.rank();
   rank.path = "run.rank0000" + std::to_string(number) + ".db";

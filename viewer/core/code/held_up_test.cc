@@ -7,12 +7,11 @@
 #include <string>
 
 #include "analyzer/model/testing/rank_builder.h"
+#include "analyzer/model/testing/units.h"
 #include "viewer/core/testing/code_run.h"
 
 namespace traceinject {
 namespace {
-
-constexpr TimeNs kMs = 1'000'000;
 
 class HeldUpTest : public testing::Test {
  protected:

@@ -6,12 +6,11 @@
 #include <filesystem>
 #include <fstream>
 
+#include "analyzer/model/testing/units.h"
 #include "viewer/core/testing/sample_run.h"
 
 namespace traceinject {
 namespace {
-
-constexpr TimeNs kUs = 1'000;
 
 void WriteKernels(const std::string& path, int count) {
   RunDbFixture file(path, {.rank = 0, .end_ns = 10'000 * kUs});

@@ -6,17 +6,17 @@
 
 #include <algorithm>
 
+#include "analyzer/model/testing/kernel_names.h"
 #include "analyzer/model/testing/rank_builder.h"
+#include "analyzer/model/testing/units.h"
 #include "viewer/core/run/device_findings.h"
 #include "viewer/core/testing/recording_canvas.h"
 
 namespace traceinject {
 namespace {
 
-constexpr TimeNs kUs = 1'000, kMs = 1'000'000;
 constexpr float kHeight = 600;
 const float kLabel = Sizes().label, kWidth = kLabel + 1000;
-constexpr const char* kGemm = "ampere_sgemm_128x64_nn";
 
 // A run as the builder has it, on a timeline of 1000 pixels.
 class PaintTest : public testing::Test {

@@ -6,13 +6,12 @@
 #include <algorithm>
 
 #include "analyzer/model/testing/rank_builder.h"
+#include "analyzer/model/testing/units.h"
 #include "viewer/core/rows/event_names.h"
 #include "viewer/core/rows/event_text.h"
 
 namespace traceinject {
 namespace {
-
-constexpr TimeNs kMs = 1'000'000;
 
 class CodeTextTest : public testing::Test {
  protected:

@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "analyzer/model/testing/units.h"
 #include "viewer/core/paint/paint_links.h"
 #include "viewer/core/rows/event_text.h"
 #include "viewer/core/testing/recording_canvas.h"
@@ -13,7 +14,6 @@
 namespace traceinject {
 namespace {
 
-constexpr TimeNs kUs = 1'000, kMs = 1'000'000;
 constexpr const char* kAllReduce = "ncclDevKernel_AllReduce_Sum_f32_RING_LL";
 
 // A rank of two that calls AllReduce `collectives` times on stream 13, and launches a graph of

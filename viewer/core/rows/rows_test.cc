@@ -3,13 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include "analyzer/model/testing/units.h"
 #include "viewer/core/rows/event_text.h"
 #include "viewer/core/testing/sample_run.h"
 
 namespace traceinject {
 namespace {
-
-constexpr TimeNs kUs = 1'000, kMs = 1'000'000;
 
 const Row* Find(const RowModel& model, RowKind kind, const std::string& label) {
   for (const Row& row : model.rows) {

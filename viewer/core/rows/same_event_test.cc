@@ -3,14 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include "analyzer/model/testing/units.h"
 #include "viewer/core/rows/event_text.h"
 #include "viewer/core/testing/sample_run.h"
 #include "viewer/core/timeline/timeline.h"
 
 namespace traceinject {
 namespace {
-
-constexpr TimeNs kUs = 1'000, kMs = 1'000'000;
 
 // A recording as it grows: with every stage there are more streams and kernels, and rank 0 stands
 // before what was the first row.

@@ -11,7 +11,7 @@
 namespace traceinject {
 namespace {
 
-const std::atomic<bool> kGoOn = false;
+const std::atomic<bool> kNotStopped = false;
 
 // The definition, word by word.
 NameStatistics Oracle(std::vector<TimeNs> lengths) {
@@ -63,7 +63,7 @@ TEST(StatisticsTest, AgreeWithTheDefinitionOnRandomEvents) {
         all.push_back(event.end - event.start);
       }
       const auto found = ComputeStatistics(random.run, random.model,
-                                           {RowsOf(random.model, kind), from, to}, kGoOn);
+                                           {RowsOf(random.model, kind), from, to}, kNotStopped);
       ASSERT_TRUE(found.has_value());
       ASSERT_EQ(found->names.size(), expected.size());
       double shares = 0;
@@ -84,7 +84,7 @@ TEST(StatisticsTest, NothingInRangeIsNothing) {
   const auto found = ComputeStatistics(
       random.run, random.model,
       {RowsOf(random.model, RowKind::kStream), 5 * RandomRun::kLength, 6 * RandomRun::kLength},
-      kGoOn);
+      kNotStopped);
   ASSERT_TRUE(found.has_value());
   EXPECT_TRUE(found->names.empty());
   EXPECT_EQ(found->all.count, 0U);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "analyzer/model/testing/units.h"
 #include "viewer/core/paint/legend.h"
 #include "viewer/core/rows/event_text.h"
 #include "viewer/core/testing/recording_canvas.h"
@@ -12,8 +13,6 @@
 
 namespace traceinject {
 namespace {
-
-constexpr TimeNs kMs = 1'000'000;
 
 class CommWaitsTest : public testing::Test {
  protected:

@@ -4,11 +4,10 @@
 #include <gtest/gtest.h>
 
 #include "analyzer/model/testing/rank_builder.h"
+#include "analyzer/model/testing/units.h"
 
 namespace traceinject {
 namespace {
-
-constexpr TimeNs kMs = 1'000'000;
 
 TEST(DeviceFindings, IdleTimeCarriesItsCauseAndTheOperationThatEndedIt) {
   RankBuilder builder;

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "analyzer/import/testing/run_db_fixture.h"
+#include "analyzer/model/testing/units.h"
 #include "machine/testing/temporary_folder.h"
 #include "viewer/core/load/background_load.h"
 #include "viewer/core/rows/rows.h"
@@ -13,15 +14,13 @@
 namespace traceinject {
 namespace {
 
-constexpr TimeNs kS = 1'000'000'000;
-
 class SampleSeriesTest : public testing::Test {
  protected:
   // What a run of five seconds with these samples looks like.
   template <typename AddRows>
   void Load(AddRows add_rows) {
-    RunDbFixture file(path_, {.end_ns = 5 * kS});
-    file.AddLaunchedKernel({.start_ns = kS, .dur_ns = 3 * kS}, 0, 1000);
+    RunDbFixture file(path_, {.end_ns = 5 * kSecond});
+    file.AddLaunchedKernel({.start_ns = kSecond, .dur_ns = 3 * kSecond}, 0, 1000);
     add_rows(file);
     file.Close();
     LoadResult loaded = LoadWithRows({path_}, {});
@@ -43,9 +42,9 @@ class SampleSeriesTest : public testing::Test {
 
 TEST_F(SampleSeriesTest, FiguresOfADeviceAreRowsOfIt) {
   Load([](RunDbFixture& file) {
-    file.AddDeviceSample({.time_ns = kS, .sm_clock_mhz = 1980, .power_mw = 699'500});
-    file.AddDeviceSample({.time_ns = 2 * kS, .sm_clock_mhz = 1200, .power_mw = 300'000});
-    file.AddDeviceSample({.time_ns = 3 * kS});
+    file.AddDeviceSample({.time_ns = kSecond, .sm_clock_mhz = 1980, .power_mw = 699'500});
+    file.AddDeviceSample({.time_ns = 2 * kSecond, .sm_clock_mhz = 1200, .power_mw = 300'000});
+    file.AddDeviceSample({.time_ns = 3 * kSecond});
   });
   const Row* clock = Find("SM clock");
   ASSERT_NE(clock, nullptr);
@@ -54,19 +53,21 @@ TEST_F(SampleSeriesTest, FiguresOfADeviceAreRowsOfIt) {
   EXPECT_EQ(heading.note, "SM clock 1200 to 1980 MHz, power 300 to 699 W");
   EXPECT_EQ(loaded_->rows.rows[heading.parent].kind, RowKind::kDevice);
   EXPECT_EQ(clock->note, "1200 to 1980 MHz");
-  EXPECT_EQ(clock->counter->At(2 * kS - 1), 1980);
-  EXPECT_EQ(clock->counter->At(4 * kS), 1200) << "what is unknown leaves the value before it";
+  EXPECT_EQ(clock->counter->At(2 * kSecond - 1), 1980);
+  EXPECT_EQ(clock->counter->At(4 * kSecond), 1200) << "what is unknown leaves the value before it";
   ASSERT_NE(Find("power"), nullptr);
-  EXPECT_EQ(Find("power")->counter->At(kS), 699);
+  EXPECT_EQ(Find("power")->counter->At(kSecond), 699);
   EXPECT_EQ(Find("temperature"), nullptr) << "never known";
 }
 
 TEST_F(SampleSeriesTest, HardwareCountersStandUnderTheirDevice) {
   Load([](RunDbFixture& file) {
-    file.AddCounterSet("gpm", kS / 10, {"tensor_active", "l2_hit"});
+    file.AddCounterSet("gpm", kSecond / 10, {"tensor_active", "l2_hit"});
+    file.AddCounterSamples({.start_ns = kSecond,
+                            .period_ns = kSecond / 10,
+                            .values = {{500, 900}, {625, -1}, {40, 100}}});
     file.AddCounterSamples(
-        {.start_ns = kS, .period_ns = kS / 10, .values = {{500, 900}, {625, -1}, {40, 100}}});
-    file.AddCounterSamples({.start_ns = 3 * kS, .period_ns = kS / 10, .values = {{90, 100}}});
+        {.start_ns = 3 * kSecond, .period_ns = kSecond / 10, .values = {{90, 100}}});
   });
   const Row* tensor = Find("tensor active");
   ASSERT_NE(tensor, nullptr);
@@ -86,9 +87,10 @@ TEST_F(SampleSeriesTest, HardwareCountersStandUnderTheirDevice) {
 
 TEST_F(SampleSeriesTest, MemoryOfTheAllocatorIsThereWithoutOtherSamples) {
   Load([](RunDbFixture& file) {
-    file.AddAllocatorSample({.time_ns = kS, .allocated_bytes = 3 << 20, .reserved_bytes = 8 << 20});
     file.AddAllocatorSample(
-        {.time_ns = 2 * kS, .allocated_bytes = 5 << 20, .reserved_bytes = 8 << 20});
+        {.time_ns = kSecond, .allocated_bytes = 3 << 20, .reserved_bytes = 8 << 20});
+    file.AddAllocatorSample(
+        {.time_ns = 2 * kSecond, .allocated_bytes = 5 << 20, .reserved_bytes = 8 << 20});
   });
   const Row* allocated = Find("PyTorch allocated");
   ASSERT_NE(allocated, nullptr);
@@ -101,33 +103,33 @@ TEST_F(SampleSeriesTest, MemoryOfTheAllocatorIsThereWithoutOtherSamples) {
 
 TEST_F(SampleSeriesTest, ProcessorTimeIsOfAllThreads) {
   Load([](RunDbFixture& file) {
-    file.AddHostSample({.time_ns = kS, .tid = 1, .cpu_ns = 7 * kS});
-    file.AddHostSample({.time_ns = kS, .tid = 2, .cpu_ns = 0});
-    file.AddHostSample({.time_ns = 2 * kS, .tid = 1, .cpu_ns = 8 * kS});
-    file.AddHostSample({.time_ns = 2 * kS, .tid = 2, .cpu_ns = kS / 2});
-    file.AddHostSample({.time_ns = 3 * kS, .tid = 1, .cpu_ns = 8 * kS});
+    file.AddHostSample({.time_ns = kSecond, .tid = 1, .cpu_ns = 7 * kSecond});
+    file.AddHostSample({.time_ns = kSecond, .tid = 2, .cpu_ns = 0});
+    file.AddHostSample({.time_ns = 2 * kSecond, .tid = 1, .cpu_ns = 8 * kSecond});
+    file.AddHostSample({.time_ns = 2 * kSecond, .tid = 2, .cpu_ns = kSecond / 2});
+    file.AddHostSample({.time_ns = 3 * kSecond, .tid = 1, .cpu_ns = 8 * kSecond});
   });
   const Row* cpu = Find("CPU of all threads");
   ASSERT_NE(cpu, nullptr);
   EXPECT_EQ(loaded_->rows.rows[cpu->parent].kind, RowKind::kHost);
-  EXPECT_EQ(cpu->counter->At(kS), 150);
-  EXPECT_EQ(cpu->counter->At(2 * kS), 0);
+  EXPECT_EQ(cpu->counter->At(kSecond), 150);
+  EXPECT_EQ(cpu->counter->At(2 * kSecond), 0);
   EXPECT_EQ(Find("CPU of data workers"), nullptr);
 }
 
 TEST_F(SampleSeriesTest, WorkersThatEndBetweenRounds) {
   Load([](RunDbFixture& file) {
     for (int i = 0; i < 2; ++i) file.AddWorker({.pid = 50 + i});
-    file.AddWorkerSample({.time_ns = kS, .worker = 1, .cpu_ns = 0});
-    file.AddWorkerSample({.time_ns = kS, .worker = 2, .cpu_ns = 0});
-    file.AddWorkerSample({.time_ns = 3 * kS / 2, .worker = 2, .cpu_ns = kS / 2});
-    file.AddWorkerSample({.time_ns = 2 * kS, .worker = 1, .cpu_ns = kS});
+    file.AddWorkerSample({.time_ns = kSecond, .worker = 1, .cpu_ns = 0});
+    file.AddWorkerSample({.time_ns = kSecond, .worker = 2, .cpu_ns = 0});
+    file.AddWorkerSample({.time_ns = 3 * kSecond / 2, .worker = 2, .cpu_ns = kSecond / 2});
+    file.AddWorkerSample({.time_ns = 2 * kSecond, .worker = 1, .cpu_ns = kSecond});
   });
   const Row* cpu = Find("CPU of data workers");
   ASSERT_NE(cpu, nullptr);
-  EXPECT_EQ(cpu->counter->At(kS), 200);
-  EXPECT_EQ(cpu->counter->At(3 * kS / 2), 100);
-  EXPECT_EQ(cpu->counter->At(2 * kS), 0);
+  EXPECT_EQ(cpu->counter->At(kSecond), 200);
+  EXPECT_EQ(cpu->counter->At(3 * kSecond / 2), 100);
+  EXPECT_EQ(cpu->counter->At(2 * kSecond), 0);
 }
 
 }  // namespace

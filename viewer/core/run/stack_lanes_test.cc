@@ -7,11 +7,11 @@
 
 #include "analyzer/metrics/places/code_sites.h"
 #include "analyzer/model/testing/rank_builder.h"
+#include "analyzer/model/testing/units.h"
 
 namespace traceinject {
 namespace {
 
-constexpr TimeNs kMs = 1'000'000;
 constexpr char kTorch[] = "/usr/lib/python3/dist-packages/torch/nn/linear.py";
 
 class StackLanesTest : public testing::Test {

@@ -5,12 +5,11 @@
 #include <simdjson.h>
 
 #include "analyzer/common/json_text.h"
+#include "analyzer/model/testing/units.h"
 #include "viewer/core/testing/sample_run.h"
 
 namespace traceinject {
 namespace {
-
-constexpr TimeNs kUs = 1'000, kMs = 1'000'000;
 
 TEST(JsonText, EscapesWhatJsonDoesNotAllow) {
   EXPECT_EQ(JsonString("a\"b\\c"), "\"a\\\"b\\\\c\"");

@@ -5,12 +5,11 @@
 
 #include <set>
 
+#include "analyzer/model/testing/units.h"
 #include "viewer/core/testing/sample_run.h"
 
 namespace traceinject {
 namespace {
-
-constexpr TimeNs kUs = 1'000, kMs = 1'000'000;
 
 TEST(Script, IsOneStepALine) {
   const auto steps = ParseScript(

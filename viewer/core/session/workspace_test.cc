@@ -3,14 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include "analyzer/model/testing/units.h"
 #include "viewer/core/paint/paint_marks.h"
 #include "viewer/core/testing/recording_canvas.h"
 #include "viewer/core/testing/sample_run.h"
 
 namespace traceinject {
 namespace {
-
-constexpr TimeNs kUs = 1'000, kMs = 1'000'000;
 
 class WorkspaceTest : public testing::Test {
  protected:

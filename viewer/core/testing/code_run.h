@@ -6,6 +6,7 @@
 #include <string>
 
 #include "analyzer/model/testing/rank_builder.h"
+#include "analyzer/model/testing/units.h"
 #include "viewer/core/load/background_load.h"
 
 namespace traceinject {
@@ -17,7 +18,6 @@ inline constexpr TimeNs kCodeStepNs = 20'000'000;
 // launch and a kernel of 4 ms. A look every 5 ms. In step 30 it loads for 20 ms longer. A second
 // thread waits all the time.
 inline Rank MakeCodeRank() {
-  constexpr TimeNs kMs = 1'000'000;
   RankBuilder builder;
   builder.rank().process.pid = builder.rank().threads[0].tid;
   builder.rank().facts.push_back({"stacks", "period_ns", "5000000", ""});

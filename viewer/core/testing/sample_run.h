@@ -7,6 +7,7 @@
 
 #include "analyzer/import/testing/run_db_fixture.h"
 #include "analyzer/merge/testing/job_files.h"
+#include "analyzer/model/testing/units.h"
 #include "machine/testing/temporary_folder.h"
 #include "viewer/core/load/background_load.h"
 
@@ -17,7 +18,6 @@ namespace traceinject {
 // and a copy of 1 MB before all. Thread 4242: nested NVTX ranges, a mark, an AllReduce call. 1 ms
 // at the end was not recorded.
 inline void WriteSampleRun(const std::string& path) {
-  constexpr TimeNs kUs = 1'000, kMs = 1'000'000;
   RunDbFixture file(path, {.rank = 0, .local_rank = 0, .world_size = 2, .end_ns = 5 * kMs});
   file.AddDevice({});
   file.AddMemcpy({.start_ns = 900 * kUs, .dur_ns = 50 * kUs, .bytes = 1'000'000, .stream = 13});

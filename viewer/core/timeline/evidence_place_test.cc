@@ -3,12 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include "analyzer/model/testing/units.h"
 #include "viewer/core/testing/sample_run.h"
 
 namespace traceinject {
 namespace {
-
-constexpr TimeNs kUs = 1'000;
 
 class EvidencePlaceTest : public testing::Test {
  protected:

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "analyzer/common/units.h"
+#include "analyzer/model/testing/units.h"
 #include "viewer/core/paint/paint_timeline.h"
 #include "viewer/core/rows/event_text.h"
 #include "viewer/core/testing/recording_canvas.h"
@@ -14,13 +15,12 @@
 namespace traceinject {
 namespace {
 
-constexpr TimeNs kUs = 1'000, kMs = 1'000'000;
-constexpr float kHeight = 400;
-const float kLabel = Sizes().label, kWidth = kLabel + 1000;
+constexpr float kPageHeight = 400;
+const float kLabel = Sizes().label, kPageWidth = kLabel + 1000;
 
 class TimelineTest : public testing::Test {
  protected:
-  TimelineTest() { timeline_.Resize(kWidth, kHeight); }
+  TimelineTest() { timeline_.Resize(kPageWidth, kPageHeight); }
 
   std::uint32_t RowOf(const std::string& label) const {
     for (std::uint32_t row = 0; row < loaded_->rows.rows.size(); ++row) {
@@ -53,7 +53,7 @@ class TimelineTest : public testing::Test {
   }
   Box RowBox(const std::string& label) const {
     const std::uint32_t row = RowOf(label);
-    return {0, timeline_.RowsTop() + timeline_.layout().top_px(row), kWidth,
+    return {0, timeline_.RowsTop() + timeline_.layout().top_px(row), kPageWidth,
             timeline_.RowsTop() + timeline_.layout().bottom_px(row)};
   }
 
@@ -84,7 +84,7 @@ TEST_F(TimelineTest, EveryKernelCanBeHitAtEveryZoom) {
   for (int zoom = 0; zoom < 30; ++zoom) {
     for (std::uint32_t event = 0; event < lane.size(); ++event) {
       const float x = XOf(lane.start(event) + (lane.end(event) - lane.start(event)) / 2);
-      if (x < kLabel || x >= kWidth) continue;
+      if (x < kLabel || x >= kPageWidth) continue;
       const auto hit = timeline_.EventAt(x, YOf("stream 13"));
       ASSERT_TRUE(hit.has_value()) << "zoom " << zoom;
       EXPECT_EQ(hit->event, event) << "zoom " << zoom;
@@ -142,7 +142,7 @@ TEST_F(TimelineTest, WheelZoomsAtThePointerPansAndScrolls) {
   timeline_.Turn({.steps = -1, .shift = true});
   EXPECT_GT(timeline_.view().start_ns(), start);
   EXPECT_EQ(timeline_.scroll_px(), 0);
-  timeline_.Resize(kWidth, 80);
+  timeline_.Resize(kPageWidth, 80);
   timeline_.Turn({.steps = -1});
   EXPECT_GT(timeline_.scroll_px(), 0);
   timeline_.Turn({.steps = -1000});
@@ -175,7 +175,7 @@ TEST_F(TimelineTest, KeysStepThroughTheLaneAndFollowLaunches) {
 }
 
 TEST_F(TimelineTest, WhatIsRevealedComesOnScreen) {
-  timeline_.Resize(kWidth, 80);
+  timeline_.Resize(kPageWidth, 80);
   timeline_.Show(4 * kMs, 4'100 * kUs);
   const EventRef call{RowOf("thread 4242: CUDA calls"), 0, 0};
   timeline_.Reveal(call);
@@ -220,7 +220,7 @@ TEST_F(TimelineTest, TextStaysInsideItsBox) {
 }
 
 TEST_F(TimelineTest, TheWholeRunStillShowsEveryKernelAsAPixel) {
-  timeline_.Resize(330, kHeight);  // half of them for 4 ms
+  timeline_.Resize(330, kPageHeight);  // half of them for 4 ms
   const RecordingCanvas canvas = Paint();
   float painted = 0;
   for (const Ink ink : {InkOf(KernelClass::kGemm), InkOf(KernelClass::kNorm)}) {
@@ -273,7 +273,7 @@ class TwoRanksTest : public testing::Test {
 };
 
 TEST_F(TwoRanksTest, ARevealedRangeComesWithTheRowsOfItsGpu) {
-  timeline_.Resize(kWidth, 260);
+  timeline_.Resize(kPageWidth, 260);
   const std::uint32_t gpu = RowOf(RowKind::kDevice, 1), stream = RowOf(RowKind::kStream, 1);
   ASSERT_GT(timeline_.RowTop(gpu), 200) << "it is not in sight, or at the very bottom";
   timeline_.RevealRange({2 * kMs, 8 * kMs, gpu});
@@ -286,7 +286,7 @@ TEST_F(TwoRanksTest, ARevealedRangeComesWithTheRowsOfItsGpu) {
 }
 
 TEST_F(TwoRanksTest, ARevealedThreadIsNotTheLastRow) {
-  timeline_.Resize(kWidth, 200);
+  timeline_.Resize(kPageWidth, 200);
   const std::uint32_t calls = RowOf(RowKind::kCollectives, 0);
   timeline_.RevealRange({1 * kMs, 2 * kMs, calls});
   EXPECT_GE(timeline_.RowTop(calls), Sizes().ruler);
@@ -294,7 +294,7 @@ TEST_F(TwoRanksTest, ARevealedThreadIsNotTheLastRow) {
 }
 
 TEST_F(TwoRanksTest, AMeasuredRangeLiesOnTheRowsOfItsRank) {
-  timeline_.Resize(kWidth, 900);
+  timeline_.Resize(kPageWidth, 900);
   const std::uint32_t gpu = RowOf(RowKind::kDevice, 1);
   timeline_.SetMeasure(Measure{2 * kMs, 8 * kMs, gpu});
   RecordingCanvas canvas;
@@ -331,7 +331,7 @@ TEST_F(TimelineTest, RowsWithoutEventsGiveWayToALine) {
 }
 
 TEST_F(TimelineTest, TheRowAtThePointerStaysWhereItIsWhenOthersCome) {
-  timeline_.Resize(kWidth, 160);
+  timeline_.Resize(kPageWidth, 160);
   timeline_.Show(3'200 * kUs, 3'300 * kUs);
   timeline_.Turn({.steps = -100});
   const std::string row = "thread 4242: NVTX";
@@ -403,7 +403,7 @@ TEST_F(TimelineTest, ARunThatIsReadAgainDoesNotDisturbADrag) {
 }
 
 TEST_F(TimelineTest, BackAlsoScrollsBack) {
-  timeline_.Resize(kWidth, 80);
+  timeline_.Resize(kPageWidth, 80);
   timeline_.Reveal({RowOf("thread 4242: CUDA calls"), 0, 0});
   EXPECT_GT(timeline_.scroll_px(), 0);
   timeline_.Do(CommandId::kPreviousView);
@@ -416,7 +416,7 @@ TEST_F(TimelineTest, ZoomingKeepsTheTimeUnderThePointer) {
   for (int round = 0; round < 200; ++round) {
     timeline_.Do(CommandId::kShowAll);
     for (int step = 0; step < 25; ++step) {
-      const float x = std::uniform_real_distribution<float>(kLabel, kWidth - 1)(random);
+      const float x = std::uniform_real_distribution<float>(kLabel, kPageWidth - 1)(random);
       timeline_.MovePointer(x, 100);
       const TimeNs before = timeline_.view().TimeAt(x - kLabel);
       const bool wheel = random() % 2 == 0;

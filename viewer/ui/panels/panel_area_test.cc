@@ -5,13 +5,12 @@
 #include <fmt/format.h>
 
 #include "analyzer/model/testing/rank_builder.h"
+#include "analyzer/model/testing/units.h"
 #include "analyzer/verdict/testing/simulated_training.h"
 #include "viewer/ui/testing/ui_fixture.h"
 
 namespace traceinject {
 namespace {
-
-constexpr TimeNs kUs = 1'000;
 
 class PanelAreaTest : public UiFixture {
  protected:
