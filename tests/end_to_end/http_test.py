@@ -159,7 +159,7 @@ class Http(harness.AnalyzeTestCase):
     def test_a_token_or_a_password_lets_in(self):
         (self.folder / "truth.token").write_text("secret-token\n")
         (self.folder / "truth.password").write_text("pass:word\n")
-        server = self.serve("--token", "truth.token", "--user", "ann:truth.password", address="0.0.0.0:0")
+        server = served.Server(self, "--token", "truth.token", "--user", "ann:truth.password", "run.db", address="0.0.0.0:0")
         self.assertNotIn("warning", server.said)
 
         def basic(text):

@@ -19,8 +19,9 @@ void AddAccessOptions(CLI::App& app, AccessOptions& options) {
          "it. Browsers ask for it as a password")
       ->type_name("FILE");
   app.add_option("--user", options.users,
-                 "answer only requests of this user with the password in the file; may be repeated")
-      ->type_name("NAME:FILE");
+                 "answer only requests of a user, NAME:FILE, the file with the password; may be "
+                 "repeated")
+      ->allow_extra_args(false);
   app.add_flag("--open", options.open,
                "other machines may read everything without a token; else only /metrics");
 }
