@@ -4,15 +4,10 @@
 import json
 import signal
 import subprocess
-import sys
-import time
 import unittest
 
 import harness
 import served
-
-sys.path.insert(0, str(harness.ROOT / "samples" / "callbacks"))
-from log_metrics import LogMetrics
 
 FOREVER = ("--steps", "-1", "--step-us", "10000", "--nvtx")
 ENV = {"TRACEINJECT_FLUSH_MS": "100"}
@@ -55,26 +50,6 @@ class Serve(harness.TestCase):
         self.assertEqual(totals[0]["kernels"]["count"], totals[1]["kernels"]["count"])
         self.assertEqual(totals[0]["kernels"]["total_ns"], totals[1]["kernels"]["total_ns"])
         self.assertEqual(totals[0]["partition"], totals[1]["partition"])
-
-    def test_a_callback_logs_what_is_served(self):
-        server, logged = served.Server(self, "run.db", "--window", "2s"), []
-        log = LogMetrics(lambda *one: logged.append(one), f"127.0.0.1:{server.port}", every_s=0)
-        self.start(*FOREVER, env=ENV)
-        server.wait_for(lambda text: served.metric(text, "step_seconds") is not None)
-        deadline = time.monotonic() + served.WAIT_S
-        while "traceinject_step_seconds/0" not in {name for name, _, _ in logged} and time.monotonic() < deadline:
-            log(7)
-            time.sleep(0.1)
-        values = {name: (value, step) for name, value, step in logged}
-        self.assertAlmostEqual(values["traceinject_step_seconds/0"][0], 0.01, delta=0.01)
-        self.assertEqual(values["traceinject_gpu_busy_ratio/0"][1], 7)
-        self.assertNotIn("traceinject_gpu_idle_ratio/0", values)
-
-    def test_a_callback_without_a_server_logs_nothing(self):
-        logged = []
-        LogMetrics(lambda *one: logged.append(one), "127.0.0.1:1").ask(1)
-        self.assertEqual(logged, [])
-
 
 
 if __name__ == "__main__":
