@@ -98,6 +98,15 @@ constexpr RunColumn kRunColumns[] = {
      [](const proto::TrendRun& run) {
        return run.has_step_ns() ? fmt::format("{}", run.step_ns()) : std::string();
      }},
+    {"verdict", "what limits the run", [](const proto::TrendRun& run) { return run.verdict(); },
+     nullptr},
+    {"saves", "of a mean step without that",
+     [](const proto::TrendRun& run) {
+       return run.has_saved_ns() ? FormatTime(run.saved_ns()) : std::string();
+     },
+     [](const proto::TrendRun& run) {
+       return run.has_saved_ns() ? fmt::format("{}", run.saved_ns()) : std::string();
+     }},
     {"busy", "share of time, anything running on the GPU",
      [](const proto::TrendRun& run) { return ShareCell(run.has_gpu_busy(), run.gpu_busy()); },
      [](const proto::TrendRun& run) { return ShareKey(run.has_gpu_busy(), run.gpu_busy()); }},
@@ -124,15 +133,6 @@ constexpr RunColumn kRunColumns[] = {
      },
      [](const proto::TrendRun& run) {
        return ShareKey(run.has_recording_share(), run.recording_share());
-     }},
-    {"verdict", "what limits the run", [](const proto::TrendRun& run) { return run.verdict(); },
-     nullptr},
-    {"saves", "of a mean step without that",
-     [](const proto::TrendRun& run) {
-       return run.has_saved_ns() ? FormatTime(run.saved_ns()) : std::string();
-     },
-     [](const proto::TrendRun& run) {
-       return run.has_saved_ns() ? fmt::format("{}", run.saved_ns()) : std::string();
      }},
     {"commit", "of the program's source, as CI told",
      [](const proto::TrendRun& run) { return run.commit().substr(0, 12); }, nullptr},

@@ -43,8 +43,7 @@ constexpr char kTrendExamples[] =
     "accepted\n"
     "  analyze trend a.db b.db c.db --format json\n\n"
     "Exit code 1 with --fail-on-regression if the newest change of a group is to slower steps, "
-    "else "
-    "0.\n";
+    "else 0.\n";
 
 struct TrendCommand {
   std::vector<std::string> paths;

@@ -30,8 +30,7 @@ namespace {
 constexpr char kServeProgram[] = "analyze serve";
 constexpr char kExamples[] =
     "http://ADDRESS/metrics is for Prometheus, http://ADDRESS/ for people: the jobs, and the "
-    "report "
-    "on each. What has\n"
+    "report on each. What has\n"
     "changed is read again when somebody asks, at most every few seconds; training is never "
     "blocked. Ctrl-C ends it.\n\n"
     "Of a folder every recording in it or below is a job, and recordings of its ranks are one; its "

@@ -229,14 +229,11 @@ class Tested {
 
 const std::string_view kChangePointMethod =
     "Changes of the level: the segmentation of the logarithms of median steps that costs least, "
-    "with "
-    "a bounded loss, so that a single disturbed run is no level (Fearnhead and Rigaill, J. Am. "
-    "Stat. "
-    "Assoc. 114, 2019; optimal partitioning: Jackson et al., IEEE Signal Process. Lett. 12, 2005), "
-    "and a penalty of 2 + 3 ln(runs) a change; the variance is what runs differ by, from "
-    "successive "
-    "differences, and what steps within each run tell. Each change is tested: Student's t of the "
-    "runs on both sides, p at most 1 % over all places. A level takes two runs.";
+    "with a bounded loss, so that a single disturbed run is no level (Fearnhead and Rigaill, "
+    "J. Am. Stat. Assoc. 114, 2019; optimal partitioning: Jackson et al., IEEE Signal Process. "
+    "Lett. 12, 2005), and a penalty of 2 + 3 ln(runs) a change; the variance is what runs differ "
+    "by, from successive differences, and what steps within each run tell. Each change is tested: "
+    "Student's t of the runs on both sides, p at most 1 % over all places. A level takes two runs.";
 
 SeriesChanges FindChangePoints(const std::vector<SeriesRun>& runs) {
   if (runs.empty()) return {};

@@ -23,11 +23,10 @@
 //    standard deviations, and never less than the steps within them tell. So b need not be right.
 //    The weakest goes first, and its neighbors are tested anew.
 //
-// Simulated, 200 series of each kind, with scatter of 0.3, 1, or 3 % that is normal, Student's t
-// with 3 degrees of freedom, or has 5 % outliers: of 4, 6, 10, 20, or 40 runs without a change at
-// most 1.5 % had one; where neighboring runs have a correlation of 0.3, up to 8 %. Of 20 runs with
-// 3 % scatter of which the last 10 are 10 % slower, the place was found within one run in 93 % or
-// more, with 5 % outliers in 83 %; of the last 2 with 1 % scatter in 93 % or more.
+// Of 100 series each (change_points_test.cc), 20 equal runs have a change in 1 with 1 % scatter, in
+// 3 with 3 %. Of 20 runs with 3 % scatter of which the last 10 are 10 % slower, the place is
+// found within one run in 96; of the last 2 with 1 % scatter in 98. Intervals hold a change of 20 %
+// in 97. Series whose neighbors are correlated are not tested: expect more false changes there.
 #pragma once
 
 #include <cstddef>
