@@ -41,7 +41,7 @@ constexpr Command kCommands[] = {
      RunSummarize},
     {"combine", "the ranks of a job, from summaries or recordings", RunCombine},
     {"merge", "merges all ranks into one file with aligned clocks, for sharing", RunMerge},
-    {"import", "a run.db from PyTorch profiler traces or Nsight Systems exports", RunImport},
+    {"import", "a run.db from traces of other profilers", RunImport},
     {"export", "exports to Perfetto, Chrome JSON, speedscope, CSV, OpenMetrics", RunExport},
     {"serve", "over HTTP: live metrics for Prometheus, reports on a folder of jobs", RunServe},
     {"diff", "compares two runs: what changed, and whether it is noise", RunDiff},
@@ -71,7 +71,8 @@ std::string Help() {
          "stands for\n"
          "run.rank*.db), or a folder of recordings. It can also be a PyTorch profiler trace "
          "(trace.json, trace.json.gz),\n"
-         "one per rank, or an Nsight Systems export (nsys export --type sqlite).\n\n"
+         "one per rank, an Nsight Systems export (nsys export --type sqlite), or a rocmProfileData "
+         "trace (trace.rpd).\n\n"
          "commands:\n" +
          FormatTable(table, "  ") +
          "\n"

@@ -157,8 +157,7 @@ Result<std::vector<std::string>> ResolveTraces(const std::vector<std::string>& p
     }
     const std::vector<std::string> traces = TracesInFolder(path);
     if (traces.empty())
-      return Error{
-          fmt::format("{}: no trace in this folder (no *.json, *.json.gz or *.sqlite file)", path)};
+      return Error{fmt::format("{}: no trace in this folder (no {} file)", path, kTraceNames)};
     named.insert(named.end(), traces.begin(), traces.end());
   }
   auto files = ResolveRunPaths(named);

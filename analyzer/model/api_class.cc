@@ -48,6 +48,35 @@ constexpr Row kRows[] = {
     {"cuMemRelease", ApiClass::kAllocate},
     {"cuMemMap", ApiClass::kAllocate},
     {"cuMemUnmap", ApiClass::kAllocate},
+    // HIP, as AMD's runtime names the same.
+    {"hipLaunchHostFunc", ApiClass::kOther},
+    {"hipLaunch", ApiClass::kLaunch},
+    {"hipExtLaunch", ApiClass::kLaunch},
+    {"hipModuleLaunch", ApiClass::kLaunch},
+    {"hipExtModuleLaunch", ApiClass::kLaunch},
+    {"hipHccModuleLaunch", ApiClass::kLaunch},
+    {"hipGraphLaunch", ApiClass::kGraphLaunch},
+    {"hipMemcpy", ApiClass::kCopy},
+    {"hipMemset", ApiClass::kMemset},
+    {"hipDeviceSynchronize", ApiClass::kSynchronize},
+    {"hipStreamSynchronize", ApiClass::kSynchronize},
+    {"hipEventSynchronize", ApiClass::kSynchronize},
+    {"hipCtxSynchronize", ApiClass::kSynchronize},
+    {"hipStreamWaitEvent", ApiClass::kEvent},
+    {"hipEvent", ApiClass::kEvent},
+    {"hipMalloc", ApiClass::kAllocate},
+    {"hipFree", ApiClass::kAllocate},
+    {"hipExtMalloc", ApiClass::kAllocate},
+    {"hipHostMalloc", ApiClass::kAllocate},
+    {"hipHostAlloc", ApiClass::kAllocate},
+    {"hipHostFree", ApiClass::kAllocate},
+    {"hipHostRegister", ApiClass::kAllocate},
+    {"hipHostUnregister", ApiClass::kAllocate},
+    {"hipMemAlloc", ApiClass::kAllocate},
+    {"hipMemCreate", ApiClass::kAllocate},
+    {"hipMemRelease", ApiClass::kAllocate},
+    {"hipMemMap", ApiClass::kAllocate},
+    {"hipMemUnmap", ApiClass::kAllocate},
 };
 
 }  // namespace
@@ -60,8 +89,10 @@ ApiClass ClassifyApi(std::string_view name) {
 }
 
 ApiDomain DomainOfApi(std::string_view name) {
-  return name.starts_with("cuda") || name.starts_with("__cuda") ? ApiDomain::kRuntime
-                                                                : ApiDomain::kDriver;
+  for (const std::string_view prefix : {"cuda", "__cuda", "hip", "__hip"}) {
+    if (name.starts_with(prefix)) return ApiDomain::kRuntime;
+  }
+  return ApiDomain::kDriver;
 }
 
 }  // namespace traceinject

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
 #include "injector/cupti/allow_list.h"
 
 namespace traceinject {
@@ -22,6 +24,17 @@ TEST(ApiClassTest, VersionsOfAFunctionAreOfItsClass) {
   EXPECT_EQ(ClassifyApi("cudaLaunchKernelExC_v11060"), ApiClass::kLaunch);
   EXPECT_EQ(ClassifyApi("cudaEventQuery"), ApiClass::kEvent);
   EXPECT_EQ(ClassifyApi("cudaStreamWaitEvent"), ApiClass::kEvent);
+}
+
+TEST(ApiClassTest, CallsOfHipMeanWhatThoseOfCudaDo) {
+  for (const char* name : {"LaunchKernel", "LaunchCooperativeKernel", "GraphLaunch", "MemcpyAsync",
+                           "MemsetAsync", "DeviceSynchronize", "EventRecord", "StreamWaitEvent",
+                           "Malloc", "FreeAsync", "LaunchHostFunc", "StreamIsCapturing"})
+    EXPECT_EQ(static_cast<int>(ClassifyApi(std::string("hip") + name)),
+              static_cast<int>(ClassifyApi(std::string("cuda") + name)))
+        << name;
+  EXPECT_EQ(ClassifyApi("hipExtModuleLaunchKernel"), ApiClass::kLaunch);
+  EXPECT_EQ(DomainOfApi("hipLaunchKernel"), ApiDomain::kRuntime);
 }
 
 TEST(ApiClassTest, UnknownNamesAreOtherCalls) {

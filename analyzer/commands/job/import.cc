@@ -55,8 +55,8 @@ int RunImport(const std::vector<std::string>& arguments) {
   bool force = false;
   CLI::App app(
       "Converts traces of other profilers to run.db: PyTorch's profiler (trace.json, "
-      "trace.json.gz) and Nsight Systems (nsys export --type sqlite). A run.db is smaller and "
-      "faster to read, and analyze info, sql and merge accept it too.",
+      "trace.json.gz), Nsight Systems (nsys export --type sqlite) and rocmProfileData (trace.rpd). "
+      "A run.db is smaller and faster to read, and analyze info, sql and merge accept it too.",
       command.program);
   app.footer(
       "Traces of several ranks become one file each, run.rank00003.db; run.db stands for all of "
@@ -72,7 +72,7 @@ int RunImport(const std::vector<std::string>& arguments) {
       "  nsys export --type sqlite report1.nsys-rep && analyze import report1.sqlite -o run.db\n"
       "  analyze sql run.db \"SELECT name, count(*) FROM kernels GROUP BY name\"\n");
   app.add_option("traces", command.paths,
-                 "trace.json, trace.json.gz, report.sqlite, or folders of these")
+                 "trace.json, trace.json.gz, report.sqlite, trace.rpd, or folders of these")
       ->required();
   app.add_option("-o,--output", command.output, "the file to write")->required();
   app.add_flag("--force", force, "overwrite existing files");

@@ -13,9 +13,8 @@
 
 #include "analyzer/import/kineto/kineto_json.h"
 #include "analyzer/import/load/find_place.h"
-#include "analyzer/import/nsys/nsys_sqlite.h"
-#include "analyzer/import/nsys/nsys_tables.h"
 #include "analyzer/import/open/open_recording.h"
+#include "analyzer/import/open/trace_databases.h"
 #include "analyzer/import/run_db/read_run_db.h"
 #include "analyzer/import/source/timeline_file.h"
 
@@ -132,7 +131,8 @@ Result<RecordedFile> ReadRecording(const std::string& path, ReadProgress& progre
                       FindPlaceByCommunicator);
       return file;
     }
-    if (IsNsysExport(database.value())) return ReadNsysSqlite(database.value(), progress);
+    if (const TraceDatabase* trace = FindTrace(database.value()))
+      return trace->read(database.value(), progress, Repairs::kDone);
     return Error{ours.error()};
   } catch (const std::bad_alloc&) {
     return Error{fmt::format(
@@ -144,7 +144,8 @@ Result<RecordedFile> ReadRecording(const std::string& path, ReadProgress& progre
 bool IsTrace(const std::string& path) {
   if (IsKinetoJson(path)) return true;
   const auto database = OpenDatabase(path);
-  return database.ok() && !ExpectRecording(database.value()).ok() && IsNsysExport(database.value());
+  return database.ok() && !ExpectRecording(database.value()).ok() &&
+         FindTrace(database.value()) != nullptr;
 }
 
 Result<RecordedFile> ReadTrace(const std::string& path, ReadProgress& progress) {
@@ -154,8 +155,8 @@ Result<RecordedFile> ReadTrace(const std::string& path, ReadProgress& progress) 
     const auto database = OpenDatabase(path);
     if (!database.ok()) return Error{database.error()};
     const Status ours = ExpectRecording(database.value());
-    if (!ours.ok() && IsNsysExport(database.value()))
-      return ReadNsysSqlite(database.value(), progress, Repairs::kLeftOut);
+    const TraceDatabase* trace = ours.ok() ? nullptr : FindTrace(database.value());
+    if (trace != nullptr) return trace->read(database.value(), progress, Repairs::kLeftOut);
     if (!ours.ok()) return Error{ours.error()};
     return Error{fmt::format("{}: this is already a recording: analyze reads it directly", path)};
   } catch (const std::bad_alloc&) {

@@ -37,7 +37,7 @@ class CallReader {
           TimeNs start = 0, end = 0;
           if (!reader_.Times(kRuntime, row, start, end)) return;
           const std::int64_t thread = row.int64(2);
-          NsysProcess* process = reader_.Process(kRuntime, NsysProcessKey(thread));
+          ForeignProcess* process = reader_.Process(kRuntime, NsysProcessKey(thread));
           if (process == nullptr) return;
           process->AddApi(start, end, NsysTid(thread), row.int64(3), *name, NsysReader::Id(row, 4),
                           Narrow(row.int64(5)));
@@ -69,7 +69,7 @@ class CallReader {
 
   // The call tells when, and on which thread.
   void AddSync(std::string_view table, const SqlRow& row, SyncKind kind) {
-    NsysProcess* process = reader_.ProcessOf(table, row, 0);
+    ForeignProcess* process = reader_.ProcessOf(table, row, 0);
     if (process == nullptr) return;
     const std::uint32_t call = process->FindApi(NsysReader::Id(row, 1));
     if (call == kNone) return reader_.rows().Count(table, RowProblem::kNoCall);
@@ -95,7 +95,7 @@ class CallReader {
         [&](const SqlRow& row) {
           TimeNs end = 0;
           if (!reader_.rows().Times(kMemory, row.int64(0), 0, end)) return;
-          NsysProcess* process = reader_.ProcessOf(kMemory, row, 1);
+          ForeignProcess* process = reader_.ProcessOf(kMemory, row, 1);
           if (process == nullptr) return;
           MemoryOperations& memory = process->rank().memory;
           memory.time.push_back(row.int64(0));

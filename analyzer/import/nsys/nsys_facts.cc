@@ -14,17 +14,6 @@ std::string Uuid(std::string_view text) {
   return text.empty() || text.starts_with("GPU-") ? std::string(text) : "GPU-" + std::string(text);
 }
 
-TimeNs FirstStart(const Rank& rank) {
-  TimeNs first = kOpen;
-  const auto look = [&](const std::vector<TimeNs>& start) {
-    for (const TimeNs time : start) first = std::min(first, time);
-  };
-  for (const Device& device : rank.devices) look(device.ops.start);
-  look(rank.api.start);
-  look(rank.nvtx.start);
-  return first;
-}
-
 }  // namespace
 
 Status NsysFacts::Read() {
@@ -186,8 +175,9 @@ void NsysFacts::Describe(std::uint64_t process_key, Rank& rank) const {
       rank.strings.push_back(found->second);
     }
   }
-  rank.start = session_ ? std::min(session_->start, FirstStart(rank)) : FirstStart(rank);
-  rank.end = session_ ? session_->end : kOpen;
+  if (!session_) return;
+  rank.start = std::min(session_->start, rank.start);
+  rank.end = session_->end;
 }
 
 }  // namespace traceinject

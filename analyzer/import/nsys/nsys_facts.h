@@ -10,14 +10,14 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/import/nsys/nsys_process.h"
-#include "analyzer/import/nsys/nsys_rows.h"
+#include "analyzer/import/foreign/foreign_rows.h"
+#include "analyzer/import/nsys/nsys_reader.h"
 
 namespace traceinject {
 
 class NsysFacts {
  public:
-  NsysFacts(NsysRows& rows, const NsysStrings& strings) : rows_(rows), strings_(strings) {}
+  NsysFacts(ForeignRows& rows, const ForeignStrings& strings) : rows_(rows), strings_(strings) {}
 
   Status Read();
 
@@ -46,8 +46,8 @@ class NsysFacts {
   std::optional<Device> AnyGpu() const;
   void DescribeDevice(std::int64_t pid, Device& device) const;
 
-  NsysRows& rows_;
-  const NsysStrings& strings_;
+  ForeignRows& rows_;
+  const ForeignStrings& strings_;
   std::int64_t base_ns_ = 0;
   std::optional<Interval> session_;
   std::string host_;

@@ -51,7 +51,8 @@ class OperationReader {
  private:
   // The columns start, end, globalPid, deviceId, contextId, streamId, correlationId, graphNodeId in
   // front of a row; null if it has to be left out.
-  NsysProcess* OperationOf(std::string_view table, const SqlRow& row, NsysOperation& operation) {
+  ForeignProcess* OperationOf(std::string_view table, const SqlRow& row,
+                              ForeignOperation& operation) {
     if (!reader_.Times(table, row, operation.start, operation.end)) return nullptr;
     operation.device = row.is_null(3) ? -1 : row.int64(3);
     operation.context = row.int64(4);
@@ -94,8 +95,8 @@ class OperationReader {
          "dynamicSharedMemory",
          "localMemoryPerThread"},
         [&](const SqlRow& row) {
-          NsysOperation operation;
-          NsysProcess* process = OperationOf(kKernel, row, operation);
+          ForeignOperation operation;
+          ForeignProcess* process = OperationOf(kKernel, row, operation);
           if (process == nullptr) return;
           KernelShape shape;
           for (int axis = 0; axis < 3; ++axis) {
@@ -119,8 +120,8 @@ class OperationReader {
         {"start", "end", "globalPid", "deviceId", "contextId", "streamId", "correlationId",
          "graphNodeId", "bytes", "copyKind", "srcKind", "dstKind", "srcDeviceId", "dstDeviceId"},
         [&](const SqlRow& row) {
-          NsysOperation operation;
-          NsysProcess* process = OperationOf(kMemcpy, row, operation);
+          ForeignOperation operation;
+          ForeignProcess* process = OperationOf(kMemcpy, row, operation);
           if (process == nullptr) return;
           constexpr std::uint8_t kPeer = 10;
           Transfer transfer;
@@ -132,13 +133,7 @@ class OperationReader {
             transfer.src_device = Ordinal(row, 12);
             transfer.dst_device = Ordinal(row, 13);
           }
-          const std::uint32_t call = process->FindApi(operation.correlation);
-          if (call != kNone) {
-            // Whether the host waited is told by the call that made it.
-            const Rank& rank = process->rank();
-            const std::string& name = rank.api_names[rank.api.name[call]].name;
-            transfer.async = name.find("Async") != std::string::npos;
-          }
+          transfer.async = process->IsAsync(operation.correlation);
           CountUnless(process->AddTransfer(operation, OpKind::kMemcpy, transfer), kMemcpy);
         });
   }
@@ -149,8 +144,8 @@ class OperationReader {
         {"start", "end", "globalPid", "deviceId", "contextId", "streamId", "correlationId",
          "graphNodeId", "bytes"},
         [&](const SqlRow& row) {
-          NsysOperation operation;
-          NsysProcess* process = OperationOf(kMemset, row, operation);
+          ForeignOperation operation;
+          ForeignProcess* process = OperationOf(kMemset, row, operation);
           if (process == nullptr) return;
           Transfer transfer;
           transfer.bytes = std::max<std::int64_t>(0, row.int64(8));
@@ -163,8 +158,9 @@ class OperationReader {
                                        {"start", "end", "globalPid", "deviceId", "contextId",
                                         "streamId", "correlationId", "NULL", "graphId"},
                                        [&](const SqlRow& row) {
-                                         NsysOperation operation;
-                                         NsysProcess* process = OperationOf(kGraph, row, operation);
+                                         ForeignOperation operation;
+                                         ForeignProcess* process =
+                                             OperationOf(kGraph, row, operation);
                                          if (process == nullptr) return;
                                          const bool added = process->AddKernel(
                                              operation, fmt::format("CUDA graph {}", row.int64(8)));

@@ -41,7 +41,7 @@ class RangeReader {
           if (!NvtxTimes(row, *kind, start, end)) return;
           const std::uint64_t key = NsysProcessKey(row.int64(2));
           const auto domain = domains.find({key, row.int64(4)});
-          NsysProcess* process = reader_.Process(kNvtx, key);
+          ForeignProcess* process = reader_.Process(kNvtx, key);
           if (process == nullptr) return;
           AddRange(*process, row, *kind, start, end,
                    domain == domains.end() ? std::string_view() : domain->second);
@@ -82,7 +82,7 @@ class RangeReader {
     return true;
   }
 
-  void AddRange(NsysProcess& process, const SqlRow& row, NvtxKind kind, TimeNs start, TimeNs end,
+  void AddRange(ForeignProcess& process, const SqlRow& row, NvtxKind kind, TimeNs start, TimeNs end,
                 std::string_view domain) {
     NvtxRanges& nvtx = process.rank().nvtx;
     nvtx.start.push_back(start);

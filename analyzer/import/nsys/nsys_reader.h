@@ -2,48 +2,39 @@
 // What the readers of the tables of an Nsight Systems export share.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
-#include <map>
-#include <memory>
 #include <string_view>
 
-#include "analyzer/import/nsys/nsys_process.h"
-#include "analyzer/import/nsys/nsys_rows.h"
+#include "analyzer/import/foreign/foreign_reader.h"
 
 namespace traceinject {
+
+// Threads and processes carry one number: bits 0 to 23 are the thread, 24 to 47 the process, those
+// above the machine it ran on.
+constexpr std::uint64_t NsysProcessKey(std::int64_t global_id) {
+  return static_cast<std::uint64_t>(global_id) >> 24;
+}
+constexpr std::int64_t NsysPid(std::uint64_t process_key) {
+  return static_cast<std::int64_t>(process_key & 0xFFFFFF);
+}
+constexpr std::int64_t NsysTid(std::int64_t global_id) { return global_id & 0xFFFFFF; }
 
 // ENUM_CUDA_MEM_KIND counts from pageable, CUpti_ActivityMemoryKind from unknown.
 std::uint8_t NsysMemoryKind(const SqlRow& row, int column);
 
-class NsysReader {
+class NsysReader : public ForeignReader {
  public:
-  NsysReader(const Database& database, ReadProgress& progress, const NsysTables& tables)
-      : rows_(database, progress, tables) {}
+  using ForeignReader::ForeignReader;
 
-  NsysRows& rows() { return rows_; }
-  const NsysStrings& strings() const { return strings_; }
-  std::map<std::uint64_t, std::unique_ptr<NsysProcess>>& processes() { return processes_; }
+  Status ReadStrings() { return ReadStringTable("StringIds", "value", strings_); }
 
-  // Before all else.
-  Status ReadStrings();
-
-  // By NsysProcessKey. Null, and counted: there are so many that the ids cannot be right.
-  NsysProcess* Process(std::string_view table, std::uint64_t key);
+  // By NsysProcessKey.
+  ForeignProcess* Process(std::string_view table, std::uint64_t key) {
+    return ForeignReader::Process(table, key, NsysPid(key));
+  }
   // Of a globalPid or globalTid; null, and counted, where that is missing. Old versions do not
   // report whose an operation is, which matters only where there are several.
-  NsysProcess* ProcessOf(std::string_view table, const SqlRow& row, int column);
-  // The columns start and end in front of a row; false if it has to be left out.
-  bool Times(std::string_view table, const SqlRow& row, TimeNs& start, TimeNs& end);
-
-  static std::uint64_t Id(const SqlRow& row, int column) {
-    return static_cast<std::uint64_t>(std::max<std::int64_t>(0, row.int64(column)));
-  }
-
- private:
-  NsysRows rows_;
-  NsysStrings strings_;
-  std::map<std::uint64_t, std::unique_ptr<NsysProcess>> processes_;
+  ForeignProcess* ProcessOf(std::string_view table, const SqlRow& row, int column);
 };
 
 }  // namespace traceinject

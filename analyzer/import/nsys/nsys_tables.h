@@ -1,38 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which tables and columns an export of Nsight Systems has (nsys export --type sqlite): it makes a
-// table for what was seen only, and its versions differ in columns.
 #pragma once
 
-#include <initializer_list>
-#include <map>
-#include <set>
-#include <string>
-#include <string_view>
-
-#include "analyzer/common/result.h"
 #include "analyzer/common/sqlite.h"
+#include "analyzer/import/foreign/foreign_tables.h"
 
 namespace traceinject {
 
-class NsysTables {
- public:
-  static Result<NsysTables> Find(const Database& database);
+Result<ForeignTables> FindNsysTables(const Database& database);
 
-  bool Has(std::string_view table) const { return columns_.contains(table); }
-  bool Has(std::string_view table, std::string_view column) const;
-
-  // For a query: those of `columns` that the table has, and NULL in place of the others.
-  std::string Select(std::string_view table, std::initializer_list<std::string_view> columns) const;
-
-  // An error that names what is missing unless the table has all of `columns`.
-  Status Expect(const std::string& path, std::string_view table,
-                std::initializer_list<std::string_view> columns) const;
-
- private:
-  std::map<std::string, std::set<std::string, std::less<>>, std::less<>> columns_;  // by table
-};
-
-// Whether a database is such an export: by its tables, whatever its name is.
+// Whether a database is an export of Nsight Systems (nsys export --type sqlite): by its tables,
+// whatever its name is.
 bool IsNsysExport(const Database& database);
 
 }  // namespace traceinject

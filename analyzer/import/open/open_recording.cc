@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "analyzer/import/kineto/kineto_json.h"
-#include "analyzer/import/nsys/nsys_tables.h"
+#include "analyzer/import/open/trace_databases.h"
 #include "analyzer/import/source/temporary_file.h"
 
 namespace traceinject {
@@ -279,11 +279,12 @@ Status ExpectRecording(const Database& database) {
   if (!row.ok()) return Error{row.error()};
   const std::int64_t application = marks.value().int64(0);
   const std::int64_t version = marks.value().int64(1);
-  if (application != kApplicationId && IsNsysExport(database)) {
-    return Error{
-        fmt::format("{0}: this is an Nsight Systems export. Most commands read it; for this one "
-                    "convert it first: analyze import {0} -o run.db",
-                    database.path())};
+  const TraceDatabase* trace = application == kApplicationId ? nullptr : FindTrace(database);
+  if (trace != nullptr) {
+    return Error{fmt::format(
+        "{0}: this is {1}. Most commands read it; for this one convert it first: analyze import "
+        "{0} -o run.db",
+        database.path(), trace->source.what)};
   }
   if (application != kApplicationId) {
     return Error{

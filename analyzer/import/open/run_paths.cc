@@ -31,7 +31,7 @@ std::string Uncompressed(std::string name) {
 // run.rank00003 of run.rank00003.db.zst, of run.rank00003.summary and of run.rank00003.json.gz.
 std::string Stem(const fs::path& path) {
   std::string name = Uncompressed(path.filename().string());
-  for (const std::string_view suffix : {".gz", ".db", ".json", ".sqlite", kSummarySuffix})
+  for (const std::string_view suffix : {".gz", ".db", ".json", ".sqlite", ".rpd", kSummarySuffix})
     RemoveSuffix(name, suffix);
   return name;
 }
@@ -125,10 +125,9 @@ Result<std::vector<std::string>> ResolveOne(const std::string& path, PathsTo kin
     if (summaries) AddSummaries(path, "*", files);
     if (files.empty()) files = TracesInFolder(path);
     if (files.empty())
-      return Error{
-          fmt::format("{}: no recording in this folder (no *.db, *.db.zst, *.json, *.json.gz or "
-                      "*.sqlite file){}",
-                      path, summaries ? fmt::format(" and no summary (*{})", kSummarySuffix) : "")};
+      return Error{fmt::format(
+          "{}: no recording in this folder (no *.db, *.db.zst, {} file){}", path, kTraceNames,
+          summaries ? fmt::format(" and no summary (*{})", kSummarySuffix) : "")};
     return files;
   }
   if (fs::exists(path, error)) {
@@ -162,7 +161,9 @@ std::vector<std::string> TracesInFolder(const std::string& folder) {
   for (std::string& trace : FilesMatching(folder, "*.json.gz")) {
     if (!plain.contains(trace.substr(0, trace.size() - 3))) traces.push_back(std::move(trace));
   }
-  for (std::string& trace : FilesMatching(folder, "*.sqlite")) traces.push_back(std::move(trace));
+  for (const std::string_view databases : {"*.sqlite", "*.rpd"}) {
+    for (std::string& trace : FilesMatching(folder, databases)) traces.push_back(std::move(trace));
+  }
   std::sort(traces.begin(), traces.end());
   return traces;
 }

@@ -46,8 +46,11 @@ std::vector<std::string> RecordingsInFolder(const std::string& folder);
 // Notes on recordings that have not come to their place there (*.spool), sorted by name.
 std::vector<std::string> NotesInFolder(const std::string& folder);
 
-// Files named *.json, *.json.gz and *.sqlite in a folder, sorted by name; of x.json and x.json.gz
-// only x.json. Not traceview's *.marks.json.
+// What traces of other profilers are named in a folder, in words.
+inline constexpr char kTraceNames[] = "*.json, *.json.gz, *.sqlite or *.rpd";
+
+// Files of these names in a folder, sorted by name; of x.json and x.json.gz only x.json. Not
+// traceview's *.marks.json.
 std::vector<std::string> TracesInFolder(const std::string& folder);
 
 }  // namespace traceinject

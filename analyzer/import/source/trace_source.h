@@ -16,6 +16,7 @@ struct TraceSource {
 
 inline constexpr TraceSource kKinetoSource = {"kineto", "a PyTorch profiler trace"};
 inline constexpr TraceSource kNsysSource = {"nsys", "an Nsight Systems export"};
+inline constexpr TraceSource kRpdSource = {"rpd", "a rocmProfileData trace"};
 inline constexpr TraceSource kOtherSource = {"other", "another profiler's trace"};
 
 inline constexpr std::string_view kImportFact = "import";  // system_fact.kind
@@ -25,7 +26,7 @@ inline constexpr std::string_view kNotePrefix =
 
 template <typename Member>
 constexpr TraceSource FindTraceSource(Member member, std::string_view text) {
-  constexpr std::array kAll = {kKinetoSource, kNsysSource};
+  constexpr std::array kAll = {kKinetoSource, kNsysSource, kRpdSource};
   const auto found = std::find_if(
       kAll.begin(), kAll.end(), [&](const TraceSource& source) { return source.*member == text; });
   return found == kAll.end() ? kOtherSource : *found;

@@ -169,7 +169,7 @@ class Run:
 
 def open_run(*paths: Path) -> Run:
     """Opens what analyze takes: recordings (run.db, run.db.zst), a name that stands for the files of all ranks, a folder, traces of
-    torch.profiler (trace.json, trace.json.gz), exports of Nsight Systems. Error: it cannot be read."""
+    torch.profiler (trace.json, trace.json.gz) and rocmProfileData (trace.rpd), exports of Nsight Systems. Error: it cannot be read."""
     if not paths:
         raise calls.Error("name a recording, as in traceinject.open(\"run.db\")")
     return Run(paths)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One process of an Nsight Systems export on its way into columns.
+// One process of another profiler's SQLite file on its way into columns.
 #pragma once
 
 #include <array>
@@ -17,18 +17,8 @@
 
 namespace traceinject {
 
-// Threads and processes carry one number: bits 0 to 23 are the thread, 24 to 47 the process, those
-// above the machine it ran on.
-constexpr std::uint64_t NsysProcessKey(std::int64_t global_id) {
-  return static_cast<std::uint64_t>(global_id) >> 24;
-}
-constexpr std::int64_t NsysPid(std::uint64_t process_key) {
-  return static_cast<std::int64_t>(process_key & 0xFFFFFF);
-}
-constexpr std::int64_t NsysTid(std::int64_t global_id) { return global_id & 0xFFFFFF; }
-
-// The table StringIds, which serves all processes of a file.
-struct NsysStrings {
+// The texts of a file, which serve all its processes.
+struct ForeignStrings {
   std::vector<std::string> texts;
   IdMap ids;
   // Null: there is no such row.
@@ -38,7 +28,7 @@ struct NsysStrings {
   }
 };
 
-struct NsysOperation {
+struct ForeignOperation {
   TimeNs start = 0, end = 0;
   std::int64_t device = 0, context = 0, stream = 0;
   std::uint64_t correlation = 0;
@@ -47,23 +37,25 @@ struct NsysOperation {
 };
 
 // Dictionaries fill themselves: entries get their index when they are first met.
-class NsysProcess {
+class ForeignProcess {
  public:
-  explicit NsysProcess(const NsysStrings& strings) : strings_(&strings) {}
+  explicit ForeignProcess(const ForeignStrings& strings) : strings_(&strings) {}
 
   Rank& rank() { return rank_; }
 
   // False: no such device or stream.
-  bool AddKernel(const NsysOperation& operation, KernelShape shape, std::int64_t name_id);
+  bool AddKernel(const ForeignOperation& operation, KernelShape shape, std::int64_t name_id);
   // Of a text that is not in the file.
-  bool AddKernel(const NsysOperation& operation, std::string_view name);
-  bool AddTransfer(const NsysOperation& operation, OpKind kind, const Transfer& transfer);
+  bool AddKernel(const ForeignOperation& operation, std::string_view name);
+  bool AddTransfer(const ForeignOperation& operation, OpKind kind, const Transfer& transfer);
 
   void AddApi(TimeNs start, TimeNs end, std::int64_t tid, std::int64_t name_id,
               std::string_view name, std::uint64_t correlation, std::int32_t result);
   // The first row that was added with a correlation id; kNone. After the last call was added. O(log
   // n).
   std::uint32_t FindApi(std::uint64_t correlation);
+  // Whether a copy's call has a name of those that do not wait for it.
+  bool IsAsync(std::uint64_t correlation);
 
   std::uint32_t ThreadIndex(std::int64_t tid);
   // kNone: no such device or stream.
@@ -85,9 +77,9 @@ class NsysProcess {
   KernelName KernelNameOf(std::int64_t name_id);
   std::uint32_t ShapeIndex(const KernelShape& shape);
   // Null: it has no device or stream.
-  GpuOps* Begin(const NsysOperation& operation);
+  GpuOps* Begin(const ForeignOperation& operation);
 
-  const NsysStrings* strings_;
+  const ForeignStrings* strings_;
   Rank rank_;
   std::unordered_map<std::int64_t, std::uint32_t> threads_, strings_by_id_, api_names_, domains_;
   std::unordered_map<std::string, std::uint32_t> strings_by_text_, api_names_by_text_;

@@ -4,18 +4,18 @@
 #include <initializer_list>
 #include <string_view>
 
-#include "analyzer/import/nsys/nsys_tables.h"
+#include "analyzer/import/foreign/foreign_tables.h"
 #include "analyzer/import/source/run_db_rows.h"
 
 namespace traceinject {
 
-// Rows of an export of Nsight Systems, and what is wrong with them.
-class NsysRows : public RunDbRows {
+// Rows of another profiler's file, and what is wrong with them.
+class ForeignRows : public RunDbRows {
  public:
-  NsysRows(const Database& database, ReadProgress& progress, const NsysTables& tables)
+  ForeignRows(const Database& database, ReadProgress& progress, const ForeignTables& tables)
       : RunDbRows(database, progress), tables_(tables) {}
 
-  const NsysTables& tables() const { return tables_; }
+  const ForeignTables& tables() const { return tables_; }
 
   // Calls visit(row) with `columns` for the rows of a table, if there is one; those that the table
   // does not have are NULL. It is an error if one of `needed` is missing.
@@ -30,7 +30,7 @@ class NsysRows : public RunDbRows {
   }
 
  private:
-  const NsysTables& tables_;
+  const ForeignTables& tables_;
 };
 
 }  // namespace traceinject

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/import/nsys/nsys_process.h"
+#include "analyzer/import/foreign/foreign_process.h"
 
 #include <algorithm>
 
@@ -31,13 +31,13 @@ std::pair<std::uint32_t, bool> Entry(Map& map, const Key& key, std::size_t next)
 
 }  // namespace
 
-std::uint32_t NsysProcess::StringIndex(std::string_view text) {
+std::uint32_t ForeignProcess::StringIndex(std::string_view text) {
   const auto [index, is_new] = Entry(strings_by_text_, std::string(text), rank_.strings.size());
   if (is_new) rank_.strings.emplace_back(text);
   return index;
 }
 
-std::uint32_t NsysProcess::StringIndex(std::int64_t id) {
+std::uint32_t ForeignProcess::StringIndex(std::int64_t id) {
   if (const auto known = strings_by_id_.find(id); known != strings_by_id_.end())
     return known->second;
   const std::string* text = strings_->Find(id);
@@ -45,23 +45,23 @@ std::uint32_t NsysProcess::StringIndex(std::int64_t id) {
   return strings_by_id_[id] = StringIndex(*text);
 }
 
-std::uint32_t NsysProcess::ThreadIndex(std::int64_t tid) {
+std::uint32_t ForeignProcess::ThreadIndex(std::int64_t tid) {
   const auto [index, is_new] = Entry(threads_, tid, rank_.threads.size());
   if (is_new) rank_.threads.push_back({tid, ""});
   return index;
 }
 
-std::uint32_t NsysProcess::DomainIndex(std::int64_t id, std::string_view name) {
+std::uint32_t ForeignProcess::DomainIndex(std::int64_t id, std::string_view name) {
   const auto [index, is_new] = Entry(domains_, id, rank_.nvtx_domains.size());
   if (is_new) rank_.nvtx_domains.emplace_back(name);
   return index;
 }
 
-std::uint32_t NsysProcess::EventNumber(std::int64_t context, std::int64_t event) {
+std::uint32_t ForeignProcess::EventNumber(std::int64_t context, std::int64_t event) {
   return Entry(events_, std::pair(context, event), events_.size()).first;
 }
 
-Device& NsysProcess::DeviceOf(int ordinal) {
+Device& ForeignProcess::DeviceOf(int ordinal) {
   const auto found = std::find_if(rank_.devices.begin(), rank_.devices.end(),
                                   [&](const Device& each) { return each.ordinal == ordinal; });
   if (found != rank_.devices.end()) return *found;
@@ -69,8 +69,8 @@ Device& NsysProcess::DeviceOf(int ordinal) {
   return rank_.devices.back();
 }
 
-std::uint32_t NsysProcess::StreamIndex(std::int64_t device, std::int64_t context,
-                                       std::int64_t stream) {
+std::uint32_t ForeignProcess::StreamIndex(std::int64_t device, std::int64_t context,
+                                          std::int64_t stream) {
   if (device < 0 || device > kHighestDevice || context < 0 || context >= kNone || stream < 0 ||
       stream >= kNone)
     return kNone;
@@ -82,7 +82,7 @@ std::uint32_t NsysProcess::StreamIndex(std::int64_t device, std::int64_t context
   return index;
 }
 
-GpuOps* NsysProcess::Begin(const NsysOperation& operation) {
+GpuOps* ForeignProcess::Begin(const ForeignOperation& operation) {
   const std::uint32_t stream = StreamIndex(operation.device, operation.context, operation.stream);
   if (stream == kNone) return nullptr;
   GpuOps& ops = DeviceOf(static_cast<int>(operation.device)).ops;
@@ -101,7 +101,7 @@ GpuOps* NsysProcess::Begin(const NsysOperation& operation) {
   return &ops;
 }
 
-NsysProcess::KernelName NsysProcess::KernelNameOf(std::int64_t name_id) {
+ForeignProcess::KernelName ForeignProcess::KernelNameOf(std::int64_t name_id) {
   const auto [entry, is_new] = kernel_names_.try_emplace(name_id);
   if (!is_new) return entry->second;
   if (const std::string* text = strings_->Find(name_id)) {
@@ -111,7 +111,7 @@ NsysProcess::KernelName NsysProcess::KernelNameOf(std::int64_t name_id) {
   return entry->second;
 }
 
-std::uint32_t NsysProcess::ShapeIndex(const KernelShape& shape) {
+std::uint32_t ForeignProcess::ShapeIndex(const KernelShape& shape) {
   const ShapeKey key = {shape.name,
                         shape.grid[0],
                         shape.grid[1],
@@ -131,8 +131,8 @@ std::uint32_t NsysProcess::ShapeIndex(const KernelShape& shape) {
   return index;
 }
 
-bool NsysProcess::AddKernel(const NsysOperation& operation, KernelShape shape,
-                            std::int64_t name_id) {
+bool ForeignProcess::AddKernel(const ForeignOperation& operation, KernelShape shape,
+                               std::int64_t name_id) {
   GpuOps* ops = Begin(operation);
   if (ops == nullptr) return false;
   const KernelName name = KernelNameOf(name_id);
@@ -144,7 +144,7 @@ bool NsysProcess::AddKernel(const NsysOperation& operation, KernelShape shape,
   return true;
 }
 
-bool NsysProcess::AddKernel(const NsysOperation& operation, std::string_view name) {
+bool ForeignProcess::AddKernel(const ForeignOperation& operation, std::string_view name) {
   GpuOps* ops = Begin(operation);
   if (ops == nullptr) return false;
   KernelShape shape;
@@ -155,8 +155,8 @@ bool NsysProcess::AddKernel(const NsysOperation& operation, std::string_view nam
   return true;
 }
 
-bool NsysProcess::AddTransfer(const NsysOperation& operation, OpKind kind,
-                              const Transfer& transfer) {
+bool ForeignProcess::AddTransfer(const ForeignOperation& operation, OpKind kind,
+                                 const Transfer& transfer) {
   GpuOps* ops = Begin(operation);
   if (ops == nullptr) return false;
   ops->kind.push_back(kind);
@@ -167,8 +167,8 @@ bool NsysProcess::AddTransfer(const NsysOperation& operation, OpKind kind,
   return true;
 }
 
-void NsysProcess::AddApi(TimeNs start, TimeNs end, std::int64_t tid, std::int64_t name_id,
-                         std::string_view name, std::uint64_t correlation, std::int32_t result) {
+void ForeignProcess::AddApi(TimeNs start, TimeNs end, std::int64_t tid, std::int64_t name_id,
+                            std::string_view name, std::uint64_t correlation, std::int32_t result) {
   const auto [entry, is_new] = api_names_.try_emplace(name_id);
   if (is_new) entry->second = ApiNameIndex(WithoutVersion(name));
   ApiCalls& api = rank_.api;
@@ -180,13 +180,13 @@ void NsysProcess::AddApi(TimeNs start, TimeNs end, std::int64_t tid, std::int64_
   api.result.push_back(result);
 }
 
-std::uint32_t NsysProcess::ApiNameIndex(std::string_view name) {
+std::uint32_t ForeignProcess::ApiNameIndex(std::string_view name) {
   const auto [index, is_new] = Entry(api_names_by_text_, std::string(name), rank_.api_names.size());
   if (is_new) rank_.api_names.push_back({DomainOfApi(name), ClassifyApi(name), std::string(name)});
   return index;
 }
 
-std::uint32_t NsysProcess::FindApi(std::uint64_t correlation) {
+std::uint32_t ForeignProcess::FindApi(std::uint64_t correlation) {
   if (correlation == 0) return kNone;
   if (calls_by_id_.empty()) {
     ForEachValue(rank_.api.correlation,
@@ -196,6 +196,12 @@ std::uint32_t NsysProcess::FindApi(std::uint64_t correlation) {
   const auto found = std::lower_bound(calls_by_id_.begin(), calls_by_id_.end(),
                                       std::pair(correlation, std::uint32_t{0}));
   return found != calls_by_id_.end() && found->first == correlation ? found->second : kNone;
+}
+
+bool ForeignProcess::IsAsync(std::uint64_t correlation) {
+  const std::uint32_t call = FindApi(correlation);
+  return call != kNone &&
+         rank_.api_names[rank_.api.name[call]].name.find("Async") != std::string::npos;
 }
 
 }  // namespace traceinject
