@@ -15,12 +15,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Nobody else knows the file, and nothing is left of it unless it is finished: no journal, and the
-// disk need not keep up.
-constexpr char kSetup[] =
-    "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE;"
-    "PRAGMA page_size = 4096; PRAGMA cache_size = -65536;";
-
 bool IsThere(const std::string& path) {
   std::error_code ignored;
   return fs::exists(fs::symlink_status(path, ignored));
@@ -60,14 +54,10 @@ Result<NewRunDb> NewRunDb::CreateTemporary() {
 }
 
 Result<NewRunDb> NewRunDb::CreateIn(Result<TemporaryFile> file, const std::string& name) {
-  if (!file.ok()) return Error{file.error()};
-  auto database = Database::Open(file.value().path(), SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX,
-                                 nullptr, name);
-  if (!database.ok()) return Error{database.error()};
-  const Status made =
-      database.value().Execute(std::string(kSetup) + "BEGIN;" + k_run_db_sql + k_views_sql);
+  auto made =
+      NewDatabase::In(std::move(file), name, std::string(k_run_db_sql) + std::string(k_views_sql));
   if (!made.ok()) return Error{made.error()};
-  return NewRunDb(std::move(file).value(), std::move(database).value());
+  return NewRunDb(std::move(made).value());
 }
 
 Status NewRunDb::WriteMeta(std::int64_t base_ns, std::string_view tool_version,
@@ -80,12 +70,6 @@ Status NewRunDb::WriteMeta(std::int64_t base_ns, std::string_view tool_version,
   insert.value().Bind(3, run_id);
   const auto inserted = insert.value().Step();
   return inserted.ok() ? Status(Done{}) : Error{inserted.error()};
-}
-
-Status NewRunDb::Commit() {
-  const Status committed = database().Execute("COMMIT");
-  if (committed.ok()) database_.reset();
-  return committed;
 }
 
 }  // namespace traceinject

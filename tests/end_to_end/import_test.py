@@ -76,6 +76,25 @@ class Import(harness.AnalyzeTestCase):
         self.assertEqual(ended.code, 0, ended.stderr)
         self.export(self.folder / "run.db")
 
+    def test_rocm_profile_data(self):
+        """A recording through an .rpd: what that holds says the same, and no label comes up that the recording does not have."""
+        for name in ("transformer_h200.db.zst", "slow_loader_h200.db.zst", "ddp_h200/run.rank00000.db.zst"):
+            with self.subTest(name=name):
+                recording = self.unpacked(name)
+                self.run_tool(ANALYZE, "export", recording, "-o", "trace.rpd")
+                self.run_tool(ANALYZE, "import", "trace.rpd", "-o", "imported.db", "--force")
+                self.assert_same("trace.rpd", "imported.db")
+                whole, traced = (self.told("report", path, "--all") for path in (recording, "trace.rpd"))
+                self.assertIn(traced["verdict"]["label"], (whole["verdict"]["label"], "inconclusive"))
+                self.assertEqual(len(whole["devices"]), len(traced["devices"]))
+                for one, other in zip(whole["devices"], traced["devices"]):
+                    for part in ("partition", "idle_causes", "kernels", "classes", "join"):
+                        self.assertEqual(one[part], other[part])
+                steps = [[[step[part] for part in ("start_ns", "length_ns", "compute_ns", "idle_ns")] for step in self.told("steps", path)]
+                         for path in (recording, "trace.rpd")]
+                self.assertGreater(len(steps[0]), 10)
+                self.assertEqual(*steps)
+
     def test_an_export_is_told_apart_by_what_it_holds(self):
         recording = self.unpacked("transformer_h200.db.zst")
         nsys_export.write_export(recording, self.folder / "run.db")

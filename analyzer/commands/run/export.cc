@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <iterator>
 #include <optional>
 #include <string>
@@ -23,7 +24,9 @@
 #include "analyzer/export/columns/event_columns.h"
 #include "analyzer/export/output_file.h"
 #include "analyzer/export/perfetto_trace.h"
+#include "analyzer/export/rpd/rpd_trace.h"
 #include "analyzer/import/open/run_paths.h"
+#include "analyzer/merge/new_run_db.h"
 #include "analyzer/report/formats/openmetrics.h"
 #include "analyzer/report/layout/text_notation.h"
 #include "analyzer/verdict/judged_report.h"
@@ -40,6 +43,7 @@ constexpr char kExportExamples[] =
     "TraceLens, chrome://tracing;\n"
     "                                                    several ranks: trace.rank00000.json.gz, "
     "...\n"
+    "  analyze export run.db -o trace.rpd                for the tools of rocmProfileData\n"
     "  analyze export run.db -o train.speedscope.json    sampled Python stacks, for "
     "speedscope.app\n"
     "  analyze export run.db -o kernels.csv --table kernels\n"
@@ -71,8 +75,8 @@ void SayWritten(const std::string& path, const ExportCounts& counts, std::string
 }
 
 // As LoadOrExplain(), and says what was left out.
-std::variant<Run, int> LoadForExport(const ExportOptions& options) {
-  auto run = LoadOrExplain(options.run);
+std::variant<Run, int> LoadForExport(const RunOptions& options) {
+  auto run = LoadOrExplain(options);
   if (const Run* loaded = std::get_if<Run>(&run)) {
     for (const std::string& note : loaded->notes) fmt::print(stderr, "note: {}\n", note);
   }
@@ -95,9 +99,14 @@ int ExportPerfetto(const Run& run, const ExportOptions& options) {
                    [&](OutputFile& file) { return WritePerfettoTrace(run, file); });
 }
 
-int ExportStacks(const Run& run, const ExportOptions& options) {
-  const auto write = options.format == "speedscope" ? WriteSpeedscope : WriteCollapsedStacks;
-  return WriteFile(options.run.output, [&](OutputFile& file) { return write(run, file); });
+int ExportSpeedscope(const Run& run, const ExportOptions& options) {
+  return WriteFile(options.run.output,
+                   [&](OutputFile& file) { return WriteSpeedscope(run, file); });
+}
+
+int ExportCollapsed(const Run& run, const ExportOptions& options) {
+  return WriteFile(options.run.output,
+                   [&](OutputFile& file) { return WriteCollapsedStacks(run, file); });
 }
 
 int ExportChrome(const Run& run, const ExportOptions& options) {
@@ -115,6 +124,25 @@ int ExportChrome(const Run& run, const ExportOptions& options) {
         WriteFile(path, [&](OutputFile& file) { return WriteChromeTrace(run, rank, file); });
     if (exit_code != kReported) return exit_code;
   }
+  return kReported;
+}
+
+// What cannot be written to stdout.
+int SayNoStream() {
+  fmt::print(stderr, "{}: this format cannot be written to stdout; name a file with -o\n",
+             kExportProgram);
+  return kBadUsage;
+}
+
+int ExportRpd(const Run& run, const ExportOptions& options) {
+  const std::string& output = options.run.output;
+  if (output == "-") return SayNoStream();
+  if (const Status free = ExpectFree(output, true, options.run.paths); !free.ok())
+    return Say(free.error());
+  const auto counts = WriteRpdTrace(run, output);
+  if (!counts.ok()) return Say(counts.error());
+  std::error_code ignored;
+  SayWritten(output, counts.value(), "event", std::filesystem::file_size(output, ignored));
   return kReported;
 }
 
@@ -151,7 +179,7 @@ Result<ColumnTable> ColumnsOfRun(const Run& run, const ExportOptions& options) {
   return std::move(*table);
 }
 
-int ExportColumns(ExportOptions options) {
+int ExportColumns(const ExportOptions& options) {
   // Of any run, as one without events: what there is, and what it takes.
   const Run none;
   const Result<ColumnTable> asked = ColumnsOfRun(none, options);
@@ -159,8 +187,9 @@ int ExportColumns(ExportOptions options) {
     fmt::print(stderr, "{}: {}\n", kExportProgram, asked.error());
     return kBadUsage;
   }
-  options.run.tables = TablesOf(asked.value());
-  const auto run = LoadForExport(options);
+  RunOptions with_tables = options.run;
+  with_tables.tables = TablesOf(asked.value());
+  const auto run = LoadForExport(with_tables);
   if (const int* exit_code = std::get_if<int>(&run)) return *exit_code;
   const Result<ColumnTable> table = ColumnsOfRun(std::get<Run>(run), options);
   auto file = OutputFile::Create(options.run.output);
@@ -172,7 +201,7 @@ int ExportColumns(ExportOptions options) {
   return kReported;
 }
 
-int ExportMetrics(const Run& run, MetricsDialect dialect, const ExportOptions& options) {
+int WriteMetrics(const Run& run, MetricsDialect dialect, const ExportOptions& options) {
   const std::string text =
       WriteOpenMetrics(BuildReportWithVerdict(run, options.run.report), dialect);
   auto file = OutputFile::Create(options.run.output);
@@ -180,6 +209,14 @@ int ExportMetrics(const Run& run, MetricsDialect dialect, const ExportOptions& o
   file.value().Write(text);
   const Status closed = file.value().Close();
   return closed.ok() ? kReported : Say(closed.error());
+}
+
+int ExportOpenMetrics(const Run& run, const ExportOptions& options) {
+  return WriteMetrics(run, MetricsDialect::kOpenMetrics, options);
+}
+
+int ExportPrometheus(const Run& run, const ExportOptions& options) {
+  return WriteMetrics(run, MetricsDialect::kPrometheus, options);
 }
 
 // The full tables are those of commands, which write CSV themselves; anything else is a table of
@@ -214,29 +251,47 @@ constexpr std::string_view kCsv = "csv", kColumns = "columns";
 struct Format {
   std::string_view name, what;
   std::vector<std::string_view> suffixes;
+  int (*write)(const Run& run, const ExportOptions& options) = nullptr;
+  int (*load_and_write)(const ExportOptions& options) = nullptr;  // instead: needs no whole run
 };
 const std::vector<Format>& Formats() {
   static const std::vector<Format> formats = {
       {"perfetto",
        "Perfetto's native format, all ranks in one file",
-       {".pftrace", ".perfetto-trace", ".pftrace.gz"}},
+       {".pftrace", ".perfetto-trace", ".pftrace.gz"},
+       ExportPerfetto},
       {"speedscope",
        "sampled Python stacks for speedscope.app, a profile for each thread",
-       {".speedscope.json"}},
-      {"collapsed", "the same as collapsed stacks, for flame graphs", {".collapsed", ".folded"}},
+       {".speedscope.json"},
+       ExportSpeedscope},
+      {"collapsed",
+       "the same as collapsed stacks, for flame graphs",
+       {".collapsed", ".folded"},
+       ExportCollapsed},
       {"chrome",
        "Chrome JSON in torch.profiler's format, one file per rank",
-       {".json", ".json.gz"}},
-      {kCsv, "one table, see --table", {".csv"}},
+       {".json", ".json.gz"},
+       ExportChrome},
+      {"rpd", "a trace of rocmProfileData, an SQLite file of all ranks", {".rpd"}, ExportRpd},
+      {kCsv, "one table, see --table", {".csv"}, nullptr, ExportCsv},
       {kColumns,
        "the events of one kind, see --table, in the binary form that docs/formats.md describes",
-       {".columns"}},
-      {"openmetrics", "the report's figures as OpenMetrics", {".om"}},
+       {".columns"},
+       nullptr,
+       ExportColumns},
+      {"openmetrics", "the report's figures as OpenMetrics", {".om"}, ExportOpenMetrics},
       {"prometheus",
        "the same in Prometheus's older text format, as node_exporter expects",
-       {".prom"}},
+       {".prom"},
+       ExportPrometheus},
   };
   return formats;
+}
+
+// One of them.
+const Format& FormatNamed(std::string_view name) {
+  return *std::find_if(Formats().begin(), Formats().end(),
+                       [&](const Format& format) { return format.name == name; });
 }
 
 // By the name of the file; empty: it does not report.
@@ -317,19 +372,11 @@ int RunExport(const std::vector<std::string>& arguments) {
     return kReported;
   }
   if (const auto exit_code = CheckUsage(options)) return *exit_code;
-  if (options.format == kCsv) return ExportCsv(options);
-  if (options.format == kColumns) return ExportColumns(options);
-  const auto run = LoadForExport(options);
+  const Format& format = FormatNamed(options.format);
+  if (format.load_and_write != nullptr) return format.load_and_write(options);
+  const auto run = LoadForExport(options.run);
   if (const int* exit_code = std::get_if<int>(&run)) return *exit_code;
-  const Run& loaded = std::get<Run>(run);
-  if (options.format == "perfetto") return ExportPerfetto(loaded, options);
-  if (options.format == "speedscope" || options.format == "collapsed")
-    return ExportStacks(loaded, options);
-  if (options.format == "chrome") return ExportChrome(loaded, options);
-  return ExportMetrics(
-      loaded,
-      options.format == "prometheus" ? MetricsDialect::kPrometheus : MetricsDialect::kOpenMetrics,
-      options);
+  return format.write(std::get<Run>(run), options);
 }
 
 }  // namespace traceinject

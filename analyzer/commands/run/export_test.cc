@@ -149,6 +149,18 @@ TEST_F(ExportTest, AllEventsTellWhereTheClockWasSet) {
   EXPECT_EQ(starts, (std::vector<TimeNs>{0, 300 * kMs, 380 * kMs, 420 * kMs}));
 }
 
+TEST_F(ExportTest, ARpdHoldsAllRanks) {
+  EXPECT_EQ(Export("t.rpd"), kReported);
+  const auto run = LoadRun({folder_ / "t.rpd"}, {});
+  ASSERT_TRUE(run.ok()) << run.error();
+  EXPECT_EQ(run.value().ranks.size(), 2U);
+  EXPECT_EQ(Analyze({"export", folder_ / "run.db", "--to", "rpd"}), kBadUsage) << "no stream";
+  EXPECT_EQ(Analyze({"export", folder_ / "run.rank00001.db", "--to", "rpd", "-o",
+                     folder_ / "run.rank00001.db"}),
+            kUnreadable)
+      << "over its own input";
+}
+
 TEST_F(ExportTest, WrongUsageIsToldApart) {
   EXPECT_EQ(Export("t.unknown"), kBadUsage);
   EXPECT_EQ(Export("t.csv"), kBadUsage) << "which table?";
