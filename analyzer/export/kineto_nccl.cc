@@ -58,6 +58,13 @@ Type TypeOf(const Rank& rank, const NcclLaunch& launch) {
 
 }  // namespace
 
+std::optional<std::int64_t> BytesGiven(std::string_view function, std::int64_t message_bytes,
+                                       std::optional<int> ranks) {
+  const Function* const known = FindFunction(function);
+  if (known == nullptr || (known->part_in && ranks.value_or(0) < 1)) return std::nullopt;
+  return known->part_in ? message_bytes / *ranks : message_bytes;
+}
+
 std::optional<KinetoNccl> KinetoNcclOf(const Rank& rank, const NcclLaunch& launch) {
   const Function* const function = FindFunction(launch.function);
   if (function == nullptr || launch.first_call == kNone || !launch.bytes) return std::nullopt;

@@ -20,6 +20,11 @@ struct KinetoNccl {
   std::string group_name;  // of the communicator: its name, else its hash
 };
 
+// What one rank of so many gives to an operation of message size S (collectives.h); empty: it is
+// not known what the function does, or it takes the number of ranks.
+std::optional<std::int64_t> BytesGiven(std::string_view function, std::int64_t message_bytes,
+                                       std::optional<int> ranks);
+
 // Empty: it is not known what the launch did, or it did several things at once.
 std::optional<KinetoNccl> KinetoNcclOf(const Rank& rank, const NcclLaunch& launch);
 

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/commands/run/export_chakra.h"
 #include "analyzer/commands/run/export_path.h"
 #include "analyzer/commands/run/export_rows.h"
 #include "analyzer/commands/run/run_commands.h"
@@ -44,6 +45,8 @@ constexpr char kExportExamples[] =
     "                                                    several ranks: trace.rank00000.json.gz, "
     "...\n"
     "  analyze export run.db -o trace.rpd                for the tools of rocmProfileData\n"
+    "  analyze export run.db -o run.chakra --steps 10..12   a folder for ASTRA-sim and other "
+    "simulators: run.chakra/trace.0.et, ...\n"
     "  analyze export run.db -o train.speedscope.json    sampled Python stacks, for "
     "speedscope.app\n"
     "  analyze export run.db -o kernels.csv --table kernels\n"
@@ -144,6 +147,11 @@ int ExportRpd(const Run& run, const ExportOptions& options) {
   std::error_code ignored;
   SayWritten(output, counts.value(), "event", std::filesystem::file_size(output, ignored));
   return kReported;
+}
+
+int ExportChakra(const Run& run, const ExportOptions& options) {
+  if (options.run.output == "-") return SayNoStream();
+  return ExportChakraFolder(run, options.run.output, options.run.report.steps);
 }
 
 // Leaves those named, between commas, in this order. Error: there is none of a name.
@@ -247,6 +255,8 @@ int ExportCsv(const ExportOptions& options) {
 
 // These write one table.
 constexpr std::string_view kCsv = "csv", kColumns = "columns";
+// This one writes a folder.
+constexpr std::string_view kChakra = "chakra";
 
 struct Format {
   std::string_view name, what;
@@ -273,6 +283,10 @@ const std::vector<Format>& Formats() {
        {".json", ".json.gz"},
        ExportChrome},
       {"rpd", "a trace of rocmProfileData, an SQLite file of all ranks", {".rpd"}, ExportRpd},
+      {kChakra,
+       "a folder of Chakra's execution traces, one per rank, for simulators",
+       {".chakra"},
+       ExportChakra},
       {kCsv, "one table, see --table", {".csv"}, nullptr, ExportCsv},
       {kColumns,
        "the events of one kind, see --table, in the binary form that docs/formats.md describes",
@@ -327,6 +341,8 @@ void Describe(CLI::App& app, ExportOptions& options) {
   app.add_option("--columns", options.columns,
                  "for columns: only these, in this order, separated by commas")
       ->type_name("COLUMN,...");
+  AddStepNumbers(app, options.run.report,
+                 "for chakra: only these steps of each GPU, as analyze steps numbers them");
   AddOutput(app, options.run.output);
   app.add_flag("--no-progress", options.run.no_progress, "don't draw a progress bar");
 }
@@ -352,6 +368,8 @@ std::optional<int> CheckUsage(ExportOptions& options) {
   } else if (options.format.empty()) {
     wrong = fmt::format("cannot tell the format from {}: name one with --to",
                         options.run.output == "-" ? "stdout" : options.run.output);
+  } else if (options.run.report.steps && options.format != kChakra) {
+    wrong = "--steps requires chakra";
   } else {
     wrong = WrongTable(options);
   }

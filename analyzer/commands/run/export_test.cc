@@ -161,6 +161,16 @@ TEST_F(ExportTest, ARpdHoldsAllRanks) {
       << "over its own input";
 }
 
+TEST_F(ExportTest, ChakraTracesAreAFolder) {
+  EXPECT_EQ(Export("t.chakra"), kReported);
+  for (const char* name : {"trace.0.et", "trace.1.et", "trace.comm_groups.json"})
+    EXPECT_GT(fs::file_size(folder_ / (std::string("t.chakra/") + name)), 0U) << name;
+  EXPECT_EQ(Export("t.chakra"), kUnreadable) << "traces of another run lie there";
+  EXPECT_EQ(Export("u.chakra", {"--steps", "7..8"}), kBadUsage) << "there are no steps";
+  EXPECT_FALSE(fs::exists(folder_ / "u.chakra"));
+  EXPECT_EQ(Export("t.pftrace", {"--steps", "1..2"}), kBadUsage);
+}
+
 TEST_F(ExportTest, WrongUsageIsToldApart) {
   EXPECT_EQ(Export("t.unknown"), kBadUsage);
   EXPECT_EQ(Export("t.csv"), kBadUsage) << "which table?";

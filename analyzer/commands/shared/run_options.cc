@@ -31,22 +31,10 @@ CLI::Option* AddSteps(CLI::App& app, RunOptions& options) {
          },
          "use the NVTX ranges whose names match this regular expression as steps")
       ->type_name("REGEX");
-  return app
-      .add_option_function<std::string>(
-          "--steps",
-          [&app, &options](const std::string& text) {
-            const auto parsed = ParseNumberRange(text);
-            if (!parsed.ok()) {
-              const bool counts = app.get_option_no_throw("--step-count") != nullptr;
-              throw CLI::ValidationError(
-                  "--steps",
-                  parsed.error() + (counts ? "; the number of steps is --step-count" : ""));
-            }
-            options.report.steps = StepChoice{parsed.value().first, parsed.value().last};
-          },
-          "analyze only these steps of each GPU, as the program numbers them in its NVTX ranges "
-          "(\"step 12\"), else counted from 1 over the whole recording")
-      ->type_name("A..B");
+  return AddStepNumbers(
+      app, options.report,
+      "analyze only these steps of each GPU, as the program numbers them in its NVTX ranges "
+      "(\"step 12\"), else counted from 1 over the whole recording");
 }
 
 Result<Run> Load(const RunOptions& options, const std::optional<EventTables>& tables) {
@@ -78,11 +66,29 @@ void ExplainEmptyRun(const Run& run, const RunOptions& options,
 
 }  // namespace
 
+CLI::Option* AddStepNumbers(CLI::App& app, ReportOptions& report, const std::string& help) {
+  return app
+      .add_option_function<std::string>(
+          "--steps",
+          [&app, &report](const std::string& text) {
+            const auto parsed = ParseNumberRange(text);
+            if (!parsed.ok()) {
+              const bool counts = app.get_option_no_throw("--step-count") != nullptr;
+              throw CLI::ValidationError(
+                  "--steps",
+                  parsed.error() + (counts ? "; the number of steps is --step-count" : ""));
+            }
+            report.steps = StepChoice{parsed.value().first, parsed.value().last};
+          },
+          help)
+      ->type_name("A..B");
+}
+
 void AddRunOptions(CLI::App& app, RunOptions& options) {
   app.add_option("run", options.paths,
                  "recordings (run.db, run.db.zst, a name that stands for run.rank*.db, or a "
-                 "folder), PyTorch profiler traces (trace.json, trace.json.gz) or Nsight Systems "
-                 "exports (report.sqlite)")
+                 "folder), PyTorch profiler traces (trace.json, trace.json.gz), Nsight Systems "
+                 "exports (report.sqlite) or rocmProfileData traces (trace.rpd)")
       ->required();
   CLI::Option* from = AddTime(
       app, "--from", options.report.limits.from_ns,

@@ -28,6 +28,9 @@ struct RunOptions {
 // The recordings, --from, --to, --steps, --step-regex, -o and --no-progress.
 void AddRunOptions(CLI::App& app, RunOptions& options);
 
+// --steps alone.
+CLI::Option* AddStepNumbers(CLI::App& app, ReportOptions& report, const std::string& help);
+
 // --all, for commands whose figures are of judged steps.
 void AddAllFlag(CLI::App& app, ReportOptions& report);
 

@@ -223,7 +223,7 @@ std::uint32_t OnDevice(const Rank& rank, std::uint32_t id, int ordinal, TimeNs c
 // span devices: of its calls those count whose communicator is on this device, or does not report;
 // of a single call, and of those that NCCL told of, it is certain that they ran here.
 void Describe(const Rank& rank, int ordinal, const std::vector<std::uint32_t>& calls,
-              NcclLaunch& launch) {
+              NcclLaunch& launch, std::vector<std::uint32_t>* counted) {
   const Collectives& all = rank.collectives;
   std::set<std::string_view> functions, algorithms, protocols;
   std::set<std::uint32_t> communicators;
@@ -258,6 +258,7 @@ void Describe(const Rank& rank, int ordinal, const std::vector<std::uint32_t>& c
         launch.channels = std::max(launch.channels.value_or(0), static_cast<int>(channels));
     }
     if (launch.calls++ == 0) launch.first_call = row;
+    if (counted != nullptr) counted->push_back(row);
   }
   if (launch.calls == 0) return;
   launch.function = JoinNames(functions);
@@ -306,7 +307,7 @@ std::vector<std::uint32_t> NcclRows(const Rank& rank, const GpuOps& ops) {
 
 }  // namespace
 
-NcclLinks LinkNccl(const Rank& rank, const Device& device) {
+NcclLinks LinkNccl(const Rank& rank, const Device& device, NcclParts* parts) {
   const GpuOps& ops = device.ops;
   const Issuers issuers(rank);
   const std::vector<std::uint32_t> rows = NcclRows(rank, ops);
@@ -334,10 +335,13 @@ NcclLinks LinkNccl(const Rank& rank, const Device& device) {
     launch_of.push_back(at);
   }
 
+  if (parts != nullptr) parts->calls.resize(links.launches.size());
   for (std::size_t i = 0; i < links.launches.size(); ++i) {
     NcclLaunch& launch = links.launches[i];
     launch.end = busy_until[i];
-    if (issues[i] != kNone) Describe(rank, device.ordinal, issuers.CallsOf(issues[i]), launch);
+    if (issues[i] != kNone)
+      Describe(rank, device.ordinal, issuers.CallsOf(issues[i]), launch,
+               parts == nullptr ? nullptr : &parts->calls[i]);
     if (launch.kernels == 0) {
       launch.algorithm = kCopyEngine;
       if (launch.calls == 0) launch.function = "unknown";  // its communicator is on another device
@@ -347,6 +351,7 @@ NcclLinks LinkNccl(const Rank& rank, const Device& device) {
     }
   }
   for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (parts != nullptr) parts->ops.emplace_back(rows[i], launch_of[i]);
     if (ops.kind[rows[i]] == OpKind::kKernel && links.launches[launch_of[i]].calls > 0)
       links.linked_rows.push_back(rows[i]);
   }

@@ -17,6 +17,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "analyzer/metrics/steps/window.h"
@@ -58,9 +59,17 @@ struct NcclLinks {
   std::vector<std::uint32_t> linked_rows = {};
 };
 
+// What launches are made of, for who needs them one by one.
+struct NcclParts {
+  std::vector<std::vector<std::uint32_t>> calls;  // by launch: rows of Collectives
+  // Rows of GpuOps in order, each with its launch.
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> ops;
+};
+
 // Finds the launches of one device. Communication kernels that are not NCCL's are left out
-// (CountCommKernels counts them). O((kernels + calls + ranges) log).
-NcclLinks LinkNccl(const Rank& rank, const Device& device);
+// (CountCommKernels counts them). `parts`: filled, unless it is null. O((kernels + calls + ranges)
+// log).
+NcclLinks LinkNccl(const Rank& rank, const Device& device, NcclParts* parts = nullptr);
 
 // S of a call of `bytes` (count x type size of its count argument). Empty if that is unknown (-1),
 // or if it needs n and n is unknown.
