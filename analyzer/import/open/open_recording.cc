@@ -25,6 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kSqliteMagic("SQLite format 3\0", 16);
+constexpr std::string_view kChakraSuffix = ".et";
 constexpr std::string_view kZstdMagic = "\x28\xB5\x2F\xFD";
 // No recording comes near this; a hostile .zst of a few kilobytes could fill the disk.
 constexpr std::uint64_t kLongestUnpacked_bytes = std::uint64_t{64} << 30;
@@ -264,6 +265,13 @@ Result<Database> OpenDatabase(const std::string& path) {
           fmt::format("{0}: this is a PyTorch profiler trace (JSON). Most commands read it; for "
                       "this one convert it first: analyze import {0} -o run.db",
                       path)};
+    }
+    if (path.ends_with(kChakraSuffix)) {
+      return Error{fmt::format(
+          "{}: this is an execution trace of Chakra, which analyze writes and does not read: as "
+          "published, such traces tell how long operations took and what they depend on, not when "
+          "they ran",
+          path)};
     }
     return Error{SqliteError(path, SQLITE_NOTADB, "")};
   }

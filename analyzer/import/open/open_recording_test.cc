@@ -241,6 +241,10 @@ TEST_F(OpenRecordingTest, SentencesForWhatIsNoRecording) {
   WriteText(path_, "{\"traceEvents\": []}");
   expect(path_, "PyTorch profiler trace");
   fs::remove(path_);
+  WriteText(folder_ / "trace.0.et",
+            "\x07\n\x05"
+            "1.0.0");
+  expect(folder_ / "trace.0.et", "an execution trace of Chakra");
   {
     ASSERT_TRUE(Database::Open(path_, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr, path_)
                     .value()

@@ -15,7 +15,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kCompressed = ".zst";
-constexpr std::string_view kMarks = ".marks.json";  // what traceview keeps beside a recording
+// No traces: what traceview keeps beside a recording, and what analyze export writes beside those
+// of Chakra.
+constexpr std::string_view kMarks = ".marks.json", kCommGroups = ".comm_groups.json";
 
 bool RemoveSuffix(std::string& text, std::string_view suffix) {
   if (!text.ends_with(suffix)) return false;
@@ -119,7 +121,7 @@ Result<std::vector<std::string>> ResolveOne(const std::string& path, PathsTo kin
   const bool summaries = kinds == PathsTo::kRecordingsOrSummaries;
   std::error_code error;
   if (fs::is_directory(path, error)) {
-    fs::directory_iterator(path, error);
+    const fs::directory_iterator first(path, error);
     if (error) return Error{fmt::format("{}: cannot read this folder ({})", path, error.message())};
     auto files = RecordingsInFolder(path);
     if (summaries) AddSummaries(path, "*", files);
@@ -156,7 +158,9 @@ std::vector<std::string> NotesInFolder(const std::string& folder) {
 
 std::vector<std::string> TracesInFolder(const std::string& folder) {
   auto traces = FilesMatching(folder, "*.json");
-  std::erase_if(traces, [](const std::string& file) { return file.ends_with(kMarks); });
+  std::erase_if(traces, [](const std::string& file) {
+    return file.ends_with(kMarks) || file.ends_with(kCommGroups);
+  });
   const std::set<std::string> plain(traces.begin(), traces.end());
   for (std::string& trace : FilesMatching(folder, "*.json.gz")) {
     if (!plain.contains(trace.substr(0, trace.size() - 3))) traces.push_back(std::move(trace));

@@ -50,7 +50,7 @@ std::vector<std::string> NotesInFolder(const std::string& folder);
 inline constexpr char kTraceNames[] = "*.json, *.json.gz, *.sqlite or *.rpd";
 
 // Files of these names in a folder, sorted by name; of x.json and x.json.gz only x.json. Not
-// traceview's *.marks.json.
+// traceview's *.marks.json and the *.comm_groups.json of exports.
 std::vector<std::string> TracesInFolder(const std::string& folder);
 
 }  // namespace traceinject

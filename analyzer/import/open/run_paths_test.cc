@@ -54,9 +54,10 @@ TEST_F(RunPathsTest, SiblingsStandForTheName) {
 }
 
 TEST_F(RunPathsTest, TracesOfAFolderWithoutRecordings) {
-  for (const char* name : {"b.pt.trace.json.gz", "a.json", "a.json.gz", "c.sqlite", "notes.txt"})
+  for (const char* name : {"b.pt.trace.json.gz", "a.json", "a.json.gz", "c.sqlite", "d.rpd",
+                           "notes.txt", "run.db.marks.json", "trace.comm_groups.json"})
     Touch(name);
-  EXPECT_EQ(Resolve({""}), (Names{"a.json", "b.pt.trace.json.gz", "c.sqlite"}));
+  EXPECT_EQ(Resolve({""}), (Names{"a.json", "b.pt.trace.json.gz", "c.sqlite", "d.rpd"}));
   Touch("run.db");
   EXPECT_EQ(Resolve({""}), Names{"run.db"});
   EXPECT_EQ(Resolve({"a.json.gz"}), Names{"a.json.gz"});
