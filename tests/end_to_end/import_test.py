@@ -95,6 +95,15 @@ class Import(harness.AnalyzeTestCase):
                 self.assertGreater(len(steps[0]), 10)
                 self.assertEqual(*steps)
 
+    def test_ranks_without_their_communicators(self):
+        """Neither ranks nor communicators are told: the processes of one trace that ran the same operations are matched all the same."""
+        self.run_tool(ANALYZE, "export", RECORDINGS / "straggler_gemm_h200", "-o", "trace.rpd")
+        self.run_tool(ANALYZE, "import", "trace.rpd", "-o", "imported.db")
+        for path in ("trace.rpd", "imported.db"):
+            with self.subTest(path=path):
+                self.assertEqual(self.told("report", path)["verdict"]["label"], "straggler")
+                self.assertIn("pid 1430 GPU 1 (unknown host, GPU 1) delays the other ranks", self.run_tool(ANALYZE, "ranks", path).stdout)
+
     def test_an_export_is_told_apart_by_what_it_holds(self):
         recording = self.unpacked("transformer_h200.db.zst")
         nsys_export.write_export(recording, self.folder / "run.db")

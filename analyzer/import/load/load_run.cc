@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "analyzer/common/units.h"
+#include "analyzer/import/load/assume_world.h"
 #include "analyzer/import/load/newest_attempt.h"
 #include "analyzer/import/load/settle_world.h"
 #include "analyzer/import/open/run_paths.h"
@@ -191,6 +192,8 @@ Run Join(std::vector<RecordedFile> files, std::vector<std::string> notes, TimeNs
   }
   NoteEarlierLaunches(run);
   if (std::string why = SettleAssumedWorld(run); !why.empty()) run.notes.push_back(std::move(why));
+  if (std::string assumed = DescribeAssumed(run); !assumed.empty())
+    run.notes.push_back(std::move(assumed));
   NoteWindows(run);
   return run;
 }

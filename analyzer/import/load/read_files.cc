@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "analyzer/import/kineto/kineto_json.h"
+#include "analyzer/import/load/assume_world.h"
 #include "analyzer/import/load/find_place.h"
 #include "analyzer/import/open/open_recording.h"
 #include "analyzer/import/open/trace_databases.h"
@@ -112,6 +113,13 @@ Error IsForRanks(const std::string& path) {
       "{}: this is a timeline of a job's operations, without GPU work: use analyze ranks", path)};
 }
 
+Result<RecordedFile> ReadDatabase(const TraceDatabase& trace, const Database& database,
+                                  ReadProgress& progress, Repairs repairs) {
+  Result<RecordedFile> file = trace.read(database, progress, repairs);
+  if (file.ok()) AssumeWorld(file.value().ranks);
+  return file;
+}
+
 }  // namespace
 
 Result<RecordedFile> ReadRecording(const std::string& path, ReadProgress& progress,
@@ -126,13 +134,12 @@ Result<RecordedFile> ReadRecording(const std::string& path, ReadProgress& progre
     const Status ours = ExpectRecording(database.value());
     if (ours.ok()) {
       Result<RecordedFile> file = ReadRunDb(database.value(), progress, part);
-      if (file.ok())
-        std::for_each(file.value().ranks.begin(), file.value().ranks.end(),
-                      FindPlaceByCommunicator);
+      if (!file.ok()) return file;
+      std::for_each(file.value().ranks.begin(), file.value().ranks.end(), FindPlaceByCommunicator);
       return file;
     }
     if (const TraceDatabase* trace = FindTrace(database.value()))
-      return trace->read(database.value(), progress, Repairs::kDone);
+      return ReadDatabase(*trace, database.value(), progress, Repairs::kDone);
     return Error{ours.error()};
   } catch (const std::bad_alloc&) {
     return Error{fmt::format(
@@ -156,7 +163,8 @@ Result<RecordedFile> ReadTrace(const std::string& path, ReadProgress& progress) 
     if (!database.ok()) return Error{database.error()};
     const Status ours = ExpectRecording(database.value());
     const TraceDatabase* trace = ours.ok() ? nullptr : FindTrace(database.value());
-    if (trace != nullptr) return trace->read(database.value(), progress, Repairs::kLeftOut);
+    if (trace != nullptr)
+      return ReadDatabase(*trace, database.value(), progress, Repairs::kLeftOut);
     if (!ours.ok()) return Error{ours.error()};
     return Error{fmt::format("{}: this is already a recording: analyze reads it directly", path)};
   } catch (const std::bad_alloc&) {

@@ -56,7 +56,7 @@ std::string Contradiction(const Run& run, int world) {
 std::string SettleAssumedWorld(Run& run) {
   int world = 0;
   for (const Rank& rank : run.ranks) {
-    if (HasWorld(rank)) world = std::max(world, rank.process.world_size.value_or(0));
+    if (HasWorld(rank) && rank.rank) world = std::max(world, rank.process.world_size.value_or(0));
   }
   if (world == 0) return {};
   const std::string why = Contradiction(run, world);

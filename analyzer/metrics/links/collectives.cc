@@ -269,6 +269,15 @@ void Describe(const Rank& rank, int ordinal, const std::vector<std::uint32_t>& c
   if (known) launch.bytes = std::max(sent, received) + rest;
 }
 
+// Of a trace without calls of NCCL all kernels are of the communicator that it is taken to have.
+void DescribeAssumed(const Rank& rank, NcclLaunch& launch) {
+  if (rank.collectives.size() > 0 || rank.communicators.size() != 1 ||
+      rank.communicators.front().hash != kAssumedWorld)
+    return;
+  launch.communicator = 0;
+  launch.communicator_size = rank.communicators.front().size;
+}
+
 // Adds a kernel or copy to its launch; the union of these is its time. `busy_until`: the latest end
 // of those before.
 void AddOperation(std::uint32_t row, OpKind kind, Interval time, const Intervals& compute,
@@ -348,6 +357,7 @@ NcclLinks LinkNccl(const Rank& rank, const Device& device, NcclParts* parts) {
     } else if (launch.calls == 0) {
       launch.function =
           FunctionOfKernel(rank.string(rank.shapes[ops.detail[launch.first_op]].name));
+      DescribeAssumed(rank, launch);
     }
   }
   for (std::size_t i = 0; i < rows.size(); ++i) {
