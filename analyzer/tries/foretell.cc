@@ -8,10 +8,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "analyzer/common/mean.h"
 #include "analyzer/tries/wishes.h"
-#include "analyzer/verdict/levers.h"
+#include "analyzer/verdict/lever_values.h"
 
 namespace traceinject {
 namespace {
@@ -57,23 +58,41 @@ double PartSaved(const proto::Verdict& verdict, const std::string& tried) {
   return std::max(0.0, 1 - still_waited_ns / saved_ns);
 }
 
+bool Sets(const std::vector<TryWish>& wishes, std::string_view text) {
+  return std::any_of(wishes.begin(), wishes.end(),
+                     [&](const TryWish& wish) { return wish.text() == text; });
+}
+
+bool StartsWorkersAgain(const proto::Verdict& verdict, const std::string& tried) {
+  if (!WorkersTried(tried) || Sets(WishesOf(tried), "persistent_workers=1")) return false;
+  for (const proto::Lever& lever : verdict.levers()) {
+    for (const proto::LeverValue& value : lever.values()) {
+      if (value.name() == kEpochsBegun) return true;
+    }
+  }
+  return false;
+}
+
 std::int64_t MeanOf(const std::vector<double>& values) { return std::llround(Mean(values)); }
 
 }  // namespace
 
-bool TakesAway(const std::string& label, const std::string& tried) {
-  const std::vector<TryWish> wishes = WishesOf(tried);
-  return std::any_of(wishes.begin(), wishes.end(),
-                     [&](const TryWish& wish) { return TakesCauseAway(label, wish.text()); });
+TryReach ReachOf(const std::string& label, const std::string& tried) {
+  TryReach reach = TryReach::kPart;
+  for (const TryWish& wish : WishesOf(tried))
+    reach = std::max(reach, ReachOfTry(label, wish.text()));
+  return reach;
 }
 
 void Foretell(const std::vector<const proto::Verdict*>& verdicts, proto::TriedFix& fix) {
+  const TryReach reach = ReachOf(fix.label(), fix.tried());
+  if (reach == TryReach::kBeyond) return;
   std::vector<double> most, saved, low, high;
   for (const proto::Verdict* verdict : verdicts) {
     if (verdict->label() != fix.label() || !verdict->has_saved_ns() || verdict->saved_ns() <= 0)
       continue;
     most.push_back(static_cast<double>(verdict->saved_ns()));
-    if (!TakesAway(fix.label(), fix.tried())) continue;
+    if (reach == TryReach::kPart || StartsWorkersAgain(*verdict, fix.tried())) continue;
     const double part = PartSaved(*verdict, fix.tried());
     saved.push_back(part * most.back());
     if (!verdict->has_saved_low_ns()) continue;

@@ -67,6 +67,25 @@ TEST(ForetellTest, RunsOfTheSameLabelForetellTogether) {
   EXPECT_EQ(fix.predicted_low_ns(), 30 * kMs);
 }
 
+TEST(ForetellTest, WorkersThatStartAgainSaveNoMoreThanTheCause) {
+  proto::Verdict verdict = Waiting("0");
+  verdict.mutable_levers(0)->add_values()->set_name("epochs that begin in these steps");
+  EXPECT_FALSE(Foretold("num_workers=4", {&verdict}).has_predicted_ns());
+  EXPECT_EQ(Foretold("num_workers=4", {&verdict}).most_ns(), 40 * kMs);
+  EXPECT_EQ(Foretold("num_workers=4,persistent_workers=1", {&verdict}).predicted_ns(), 40 * kMs);
+}
+
+TEST(ForetellTest, NothingOfLeversThatReachBeyondTheCause) {
+  proto::Verdict verdict = Waiting("0");
+  verdict.set_label("memory_bound");
+  proto::TriedFix fix;
+  fix.set_tried("compile=default");
+  fix.set_label("memory_bound");
+  Foretell({&verdict}, fix);
+  EXPECT_FALSE(fix.has_predicted_ns());
+  EXPECT_FALSE(fix.has_most_ns());
+}
+
 TEST(ForetellTest, OtherLeversSaveNoMoreThanTheCause) {
   const proto::Verdict verdict = Waiting("0");
   const proto::TriedFix fix = Foretold("pin_memory=1", {&verdict});

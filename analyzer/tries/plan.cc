@@ -141,7 +141,8 @@ Result<TryPlan> PlanOfList(const proto::Verdict& verdict, std::string_view list)
   for (proto::TriedFix& fix : plan.fixes) {
     const proto::Lever* const lever = LeverOf(verdict, fix.tried());
     if (lever != nullptr) fix.set_setting(lever->setting());
-    if (lever != nullptr || TakesAway(verdict.label(), fix.tried())) SetForetold(verdict, fix);
+    if (lever != nullptr || ReachOf(verdict.label(), fix.tried()) == TryReach::kAll)
+      SetForetold(verdict, fix);
   }
   return plan;
 }

@@ -20,6 +20,7 @@ struct LoaderWaits {
   const DataLoader* loader = nullptr;  // null: none is known
   double wait_ns = 0;                  // of a mean step
   double step_ns = 0;
+  int epochs = 0;  // that begin between the first of these steps and the last
 };
 
 // In the steps that count for the label.
@@ -46,7 +47,13 @@ LoaderWaits MainLoader(const DeviceAnalysis& judged) {
   }
   const auto most = std::max_element(sums.begin(), sums.end());
   if (most == sums.end() || *most <= 0) return {};
-  found.loader = &rank.loaders[static_cast<std::size_t>(most - sums.begin())];
+  const auto loader = static_cast<std::uint32_t>(most - sums.begin());
+  found.loader = &rank.loaders[loader];
+  for (std::size_t row = 0; row < waits.size(); ++row) {
+    if (waits.loader[row] == loader && waits.batch[row] == 0 &&
+        waits.start[row] >= inside.front().start && waits.start[row] < inside.back().end)
+      ++found.epochs;
+  }
   found.wait_ns = *most / steps;
   found.step_ns /= steps;
   return found;
@@ -133,6 +140,8 @@ LeverFacts WorkersOf(const LeverContext& context) {
   } else {
     facts.values.push_back(std::move(value));
   }
+  if (waits.epochs > 0 && !waits.loader->persistent_workers)
+    facts.values.push_back({std::string(kEpochsBegun), std::to_string(waits.epochs), {}});
   return facts;
 }
 

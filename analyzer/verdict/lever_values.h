@@ -28,6 +28,9 @@ struct LeverContext {
   double new_step_ns = 0;  // of a mean step without the cause; 0: unknown
 };
 
+// Among the values of num_workers: workers that start again then make the program wait.
+inline constexpr std::string_view kEpochsBegun = "epochs that begin in these steps";
+
 // Of the loader that the program waited longest for. num_workers: as many as make the batches of a
 // step in the time that is left of it, from what they take now, but no more than there are cores.
 LeverFacts WorkersOf(const LeverContext& context);

@@ -67,6 +67,13 @@ TEST_F(LoaderTest, NoMoreWorkersThanCores) {
   EXPECT_EQ(ValuesOf("num_workers"), "num_workers 3 -> ;CPU cores for this rank's workers 3 -> ;");
 }
 
+TEST_F(LoaderTest, EpochsThatStartWorkersAgain) {
+  waits().batch.back() = 0;
+  EXPECT_EQ(ValuesOf("num_workers"), "num_workers 0 -> 2;epochs that begin in these steps 1 -> ;");
+  loader().persistent_workers = true;
+  EXPECT_EQ(ValuesOf("num_workers"), "num_workers 0 -> 2;");
+}
+
 TEST_F(LoaderTest, WhichLoaderIsUnknown) {
   std::fill(waits().loader.begin(), waits().loader.end(), kNone);
   EXPECT_EQ(ValuesOf("num_workers"), "");

@@ -86,7 +86,7 @@ bool Names(const LeverRow& lever, const std::string_view (&words)[count]) {
 constexpr LeverRow kLevers[] = {
     {"dataloader", "DataLoader(num_workers=N)",
      "load batches in worker processes while the GPU computes; raise N until the wait is gone",
-     documents::kTuningByName, nullptr, WorkersOf, "num_workers=", true},
+     documents::kTuningByName, nullptr, WorkersOf, "num_workers=", TryReach::kAll},
     {"dataloader", "DataLoader(prefetch_factor=4, persistent_workers=True)",
      "prefetching hides slow batches; workers survive the end of an epoch", documents::kTorchData,
      nullptr, PrefetchingOf, "prefetch_factor=4,persistent_workers=1"},
@@ -125,7 +125,7 @@ constexpr LeverRow kLevers[] = {
     {"allocator", "torch.cuda.empty_cache()",
      "remove it from the loop: freed memory is allocated again in the next step, and freeing waits "
      "for the GPU",
-     documents::kTorchCuda, nullptr, nullptr, "empty_cache=0", true},
+     documents::kTorchCuda, nullptr, nullptr, "empty_cache=0", TryReach::kAll},
     {"allocator", "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True",
      "varying sizes no longer fragment the cache, so less is freed and reallocated",
      documents::kTorchCuda, nullptr, nullptr, "alloc_conf=expandable_segments:True"},
@@ -133,7 +133,7 @@ constexpr LeverRow kLevers[] = {
      documents::kTuningByName},
     {"checkpoint", "torch.distributed.checkpoint.async_save",
      "copies to host memory, then writes while training continues", documents::kCheckpoints,
-     nullptr, nullptr, "checkpoints=none", true},
+     nullptr, nullptr, "checkpoints=none", TryReach::kAll},
     {"checkpoint", "sharded checkpoints", "each rank writes its own shard in parallel",
      documents::kCheckpoints},
     {"checkpoint", "more steps between checkpoints", "spreads their cost over more steps",
@@ -143,19 +143,19 @@ constexpr LeverRow kLevers[] = {
      nullptr, "gc_freeze=10"},
     {"gc_pause", "gc.disable(), then gc.collect() every N steps",
      "collections run when chosen, at the same time on all ranks", documents::kPythonGc, nullptr,
-     nullptr, "gc_threshold=0", true},
+     nullptr, "gc_threshold=0", TryReach::kAll},
     {"launch_bound", kProcessors, kFreeProcessors, documents::kSchedstat, nullptr, ProcessorsOf},
     {kHostCodeLabel, kProcessors, kFreeProcessors, documents::kSchedstat, nullptr, ProcessorsOf},
     {"launch_bound", "CUDA graphs: torch.compile(mode=\"reduce-overhead\"), torch.cuda.graph",
      "launches with one call all that one graph holds: a whole step in graphs saves as much as is "
      "told here",
-     documents::kTorchCuda, nullptr, nullptr, "compile=reduce-overhead"},
+     documents::kTorchCuda, nullptr, nullptr, "compile=reduce-overhead", TryReach::kBeyond},
     {"launch_bound", "cudaStreamBeginCapture(), cudaGraphLaunch()",
      "launches with one call all that one graph holds", documents::kCudaPractices, HasPython},
     {"launch_bound", "torch.compile(model)",
      "fuses small kernels: fewer launches, which saves a part; the rest is still launched one by "
      "one",
-     documents::kTuningByName, nullptr, nullptr, "compile=default"},
+     documents::kTuningByName, nullptr, nullptr, "compile=default", TryReach::kBeyond},
     {"launch_bound", "optimizer with fused=True",
      "one kernel for many parameters instead of several for each", documents::kOptimizers,
      FusesOptimizer, nullptr, "fused_optimizer=1"},
@@ -187,18 +187,19 @@ constexpr LeverRow kLevers[] = {
     {"epoch_end", "DataLoader(persistent_workers=True)",
      "workers survive the end of an epoch; otherwise they start, and import their modules, each "
      "time, and nothing is prefetched",
-     documents::kTorchData, nullptr, PrefetchingOf, "persistent_workers=1", true},
+     documents::kTorchData, nullptr, PrefetchingOf, "persistent_workers=1", TryReach::kAll},
     {"epoch_end", "longer epochs",
      "a sampler that goes over the data several times ends fewer of them", ""},
     {"low_precision_unused", "torch.set_float32_matmul_precision(\"high\")",
      "lets fp32 GEMMs run on tensor cores in TF32 (10-bit mantissa); for convolutions "
      "torch.backends.cudnn.allow_tf32 = True",
-     documents::kMatmulPrecision, HasNoTf32, nullptr, "matmul_precision=high", true},
+     documents::kMatmulPrecision, HasNoTf32, nullptr, "matmul_precision=high", TryReach::kAll},
     {"low_precision_unused", "torch.autocast(\"cuda\", dtype=torch.bfloat16)",
      "bf16 GEMMs: twice the TF32 rate and half the memory", documents::kAutocast, HasNoTf32,
-     nullptr, "autocast=bf16"},
+     nullptr, "autocast=bf16", TryReach::kBeyond},
     {"low_precision_unused", "torch.autocast(\"cuda\", dtype=torch.float16) with a GradScaler",
-     "fp16 GEMMs on tensor cores", documents::kAutocast, HasBf16, nullptr, "autocast=fp16"},
+     "fp16 GEMMs on tensor cores", documents::kAutocast, HasBf16, nullptr, "autocast=fp16",
+     TryReach::kBeyond},
     {"low_precision_unused", "cublasSetMathMode(CUBLAS_TF32_TENSOR_OP_MATH)",
      "lets fp32 GEMMs run on tensor cores in TF32 (10-bit mantissa); of cuBLASLt "
      "CUBLAS_COMPUTE_32F_FAST_TF32",
@@ -215,7 +216,7 @@ constexpr LeverRow kLevers[] = {
     {"unfused_attention", "torch.nn.attention.sdpa_kernel(SDPBackend.FLASH_ATTENTION)",
      "reports why a fused kernel cannot be used: it needs fp16 or bf16, and is_causal instead of a "
      "mask",
-     documents::kAttentionKernels, nullptr, nullptr, "sdpa=flash", true},
+     documents::kAttentionKernels, nullptr, nullptr, "sdpa=flash", TryReach::kAll},
     {"unfused_attention", "attn_implementation=\"sdpa\" or \"flash_attention_2\"",
      "in Hugging Face Transformers; \"eager\" computes attention in separate kernels",
      documents::kTransformersAttention},
@@ -229,7 +230,7 @@ constexpr LeverRow kLevers[] = {
     {"memory_bound", "torch.compile(model)",
      "fuses consecutive elementwise kernels: data is read and written once instead of once per "
      "kernel",
-     documents::kTorchCompile, nullptr, nullptr, "compile=default"},
+     documents::kTorchCompile, nullptr, nullptr, "compile=default", TryReach::kBeyond},
     {"memory_bound", "fused modules: torch.nn.functional.gelu, layer_norm, rms_norm, cross_entropy",
      "one kernel instead of many elementwise operations", documents::kTuningByName},
     {"memory_bound", "optimizer with fused=True",
@@ -237,7 +238,7 @@ constexpr LeverRow kLevers[] = {
      documents::kOptimizers, FusesOptimizer, nullptr, "fused_optimizer=1"},
     {"memory_bound", "torch.autocast(\"cuda\", dtype=torch.bfloat16)",
      "16-bit values halve the memory traffic", documents::kAutocast, HasNoTf32, nullptr,
-     "autocast=bf16"},
+     "autocast=bf16", TryReach::kBeyond},
     {"throttled", "cooling: fans, airflow, inlet temperature, neighboring cards",
      "if temperature is the reason: GPUs lower their clock near the thermal limit",
      documents::kNvmlClocks},
@@ -265,11 +266,12 @@ std::vector<LeverRow> LeversOf(std::string_view label, const Rank& rank) {
   return levers;
 }
 
-bool TakesCauseAway(std::string_view label, std::string_view tried) {
-  return std::any_of(std::begin(kLevers), std::end(kLevers), [&](const LeverRow& lever) {
-    return lever.label == label && lever.try_takes_cause_away && !lever.try_with.empty() &&
-           tried.starts_with(lever.try_with);
-  });
+TryReach ReachOfTry(std::string_view label, std::string_view tried) {
+  const auto found =
+      std::find_if(std::begin(kLevers), std::end(kLevers), [&](const LeverRow& lever) {
+        return lever.label == label && !lever.try_with.empty() && tried.starts_with(lever.try_with);
+      });
+  return found == std::end(kLevers) ? TryReach::kPart : found->try_reach;
 }
 
 }  // namespace traceinject

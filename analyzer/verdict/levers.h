@@ -10,6 +10,13 @@
 
 namespace traceinject {
 
+// How what a try saves relates to the saving that the label foretells.
+enum class TryReach {
+  kPart,    // no more than that
+  kAll,     // that: it takes the cause away
+  kBeyond,  // it changes what has other causes, too
+};
+
 struct LeverRow {
   std::string_view label;
   std::string_view setting;
@@ -22,14 +29,14 @@ struct LeverRow {
   // What `analyze try` measures it with (schemas/try_levers.h); empty: it cannot be applied from
   // outside. Where it ends with "=", what the facts suggest for that name follows.
   std::string_view try_with = {};
-  bool try_takes_cause_away = false;  // all of it, so that the saving of the label foretells it
+  TryReach try_reach = TryReach::kPart;
 };
 
 // In the order to try them, without those that the program has set already; empty for labels
 // without any. O(rows x loaders).
 std::vector<LeverRow> LeversOf(std::string_view label, const Rank& rank);
 
-// Whether what was tried, "num_workers=4", takes away all that the label is about.
-bool TakesCauseAway(std::string_view label, std::string_view tried);
+// Of what was tried, "num_workers=4". kPart: it is no lever of the label.
+TryReach ReachOfTry(std::string_view label, std::string_view tried);
 
 }  // namespace traceinject

@@ -64,7 +64,7 @@ def cases(options):
         "conv": planted("conv", "channels_last=1,cudnn_benchmark=1"),
         "trainer": package("trainer", "num_workers=8"),
         "lightning": package("lightning", "matmul_precision=high"),
-        "geometric": package("geometric", "num_workers=8"),
+        "geometric": package("geometric", "num_workers=8,num_workers=8+persistent_workers=1"),
         "nanogpt": script(options.nanogpt, "train.py", nanogpt, "compile=default",
                           lambda folder: others_verdicts.prepare_tokens(options.nanogpt, folder)),
         "timm": script(options.timm, "train.py", [*photos, "--workers", "1"], "num_workers=12", others_verdicts.prepare_photos),
