@@ -72,7 +72,7 @@ void WriteCard(const Comparison& found, Markup& out) {
 void WriteStepBars(const Comparison& found, Markup& out) {
   Bar before{"before", FormatTime(found.step_ns().before_ns()), {}};
   Bar after{"after", FormatTime(found.step_ns().after_ns()), {}};
-  std::vector<LegendEntry> legend;
+  std::vector<ChartKey> legend;
   for (const proto::StepPart& part : found.parts()) {
     const std::string mark = MarkOf(part.name());
     const auto add = [&](Bar& bar, std::int64_t ns) {

@@ -14,9 +14,9 @@
 #include <memory>
 #include <string>
 
+#include "analyzer/view/style/palette.h"
+#include "analyzer/view/style/theme.h"
 #include "machine/testing/text.h"
-#include "viewer/core/style/palette.h"
-#include "viewer/core/style/theme.h"
 #include "viewer/core/testing/sample_run.h"
 
 namespace traceinject {

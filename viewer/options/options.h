@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "analyzer/model/run.h"
-#include "viewer/core/style/theme.h"
+#include "analyzer/view/style/theme.h"
 
 namespace CLI {
 class App;

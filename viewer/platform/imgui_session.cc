@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-#include "viewer/core/style/sizes.h"
+#include "analyzer/view/style/sizes.h"
 
 namespace traceinject {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "viewer/core/paint/legend.h"
+#include "analyzer/view/style/legend.h"
 #include "viewer/ui/widgets/widgets.h"
 
 namespace traceinject {

@@ -2,8 +2,8 @@
 #include "viewer/ui/tooltip.h"
 
 #include "analyzer/common/units.h"
-#include "viewer/core/rows/code_text.h"
-#include "viewer/core/rows/event_text.h"
+#include "analyzer/view/rows/code_text.h"
+#include "analyzer/view/rows/event_text.h"
 #include "viewer/ui/widgets/widgets.h"
 
 namespace traceinject {

@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/view/style/legend.h"
 #include "viewer/core/load/background_load.h"
 #include "viewer/core/load/background_report.h"
-#include "viewer/core/paint/legend.h"
 #include "viewer/core/paint/paint_timeline.h"
 #include "viewer/core/session/workspace.h"
 #include "viewer/core/timeline/overview.h"

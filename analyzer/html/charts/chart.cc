@@ -20,10 +20,10 @@ const char* AnchorAt(double place) {
 
 }  // namespace
 
-void WriteLegend(Markup& out, std::span<const LegendEntry> legend) {
+void WriteLegend(Markup& out, std::span<const ChartKey> legend) {
   if (legend.empty()) return;
   const auto list = out.Open("ul", {{"class", "legend"}});
-  for (const LegendEntry& entry : legend) {
+  for (const ChartKey& entry : legend) {
     const auto item = out.Open("li");
     out.Leaf("i", "", {{"class", "swatch " + entry.mark}});
     out.Text(entry.text);

@@ -20,7 +20,7 @@ struct Axis {
   std::string title;
 };
 
-struct LegendEntry {
+struct ChartKey {
   std::string mark;  // class of the style sheet
   std::string text;
 };
@@ -28,7 +28,7 @@ struct LegendEntry {
 struct ChartText {
   std::string title;
   std::string description;  // what a reader who does not see it needs to know
-  std::vector<LegendEntry> legend = {};
+  std::vector<ChartKey> legend = {};
 };
 
 struct Point {
@@ -39,7 +39,7 @@ struct RangePoint {
 };
 
 // The colored squares and their words.
-void WriteLegend(Markup& out, std::span<const LegendEntry> legend);
+void WriteLegend(Markup& out, std::span<const ChartKey> legend);
 
 // A figure with one chart, open while this lives. `mark`: class of the style sheet. Marks lie above
 // those that were drawn before.

@@ -22,7 +22,7 @@ struct FlameBox {
 
 struct FlameText {
   std::string title;
-  std::vector<LegendEntry> legend;
+  std::vector<ChartKey> legend;
   std::string name;    // among several: what a list calls it
   double root_ns = 0;  // what the root stands for; 0: not known
   std::string per;     // " per step"

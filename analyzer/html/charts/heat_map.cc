@@ -97,7 +97,7 @@ void WriteHeatMap(Markup& out, const ChartText& text, const std::vector<HeatRow>
   {
     const auto caption = out.Open("figcaption");
     out.Leaf("b", text.title);
-    std::vector<LegendEntry> legend;
+    std::vector<ChartKey> legend;
     for (std::size_t level = 0; level < kWords.size(); ++level)
       legend.push_back({MarkOfLevel(level), kWords[level]});
     WriteLegend(out, legend);

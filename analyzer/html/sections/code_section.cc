@@ -94,9 +94,9 @@ FlameBox BoxOf(const FlameOf& of, const proto::FlameFrame& frame) {
 }
 
 // States that can be seen, and what sets frames apart.
-std::vector<LegendEntry> FlameLegend(const proto::HostFlame& flame) {
-  std::vector<LegendEntry> legend = {{"key-own", "the program's own code"},
-                                     {"key-library", "libraries"}};
+std::vector<ChartKey> FlameLegend(const proto::HostFlame& flame) {
+  std::vector<ChartKey> legend = {{"key-own", "the program's own code"},
+                                  {"key-library", "libraries"}};
   for (const proto::FlamePart& part : flame.parts()) {
     if (IsSeen(part.samples(), flame.samples()))
       legend.push_back({MarkOf(part.state()), part.state()});

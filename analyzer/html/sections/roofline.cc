@@ -159,8 +159,8 @@ std::string MarkOfKernel(const proto::Kernel& kernel) {
   return std::string(std::end(kBoundMarks)[-1].mark);
 }
 
-std::vector<LegendEntry> LegendOf(const std::vector<const proto::Kernel*>& kernels, bool has_roof) {
-  std::vector<LegendEntry> legend;
+std::vector<ChartKey> LegendOf(const std::vector<const proto::Kernel*>& kernels, bool has_roof) {
+  std::vector<ChartKey> legend;
   for (const BoundMark& each : kBoundMarks) {
     if (std::any_of(kernels.begin(), kernels.end(), [&](const proto::Kernel* kernel) {
           return MarkOfKernel(*kernel) == each.mark;

@@ -39,8 +39,8 @@ Bar MeanStep(const proto::DeviceSteps& steps) {
 }
 
 // In the order in which parts are drawn, each once.
-std::vector<LegendEntry> LegendOf(const std::vector<Bar>& bars) {
-  std::vector<LegendEntry> legend;
+std::vector<ChartKey> LegendOf(const std::vector<Bar>& bars) {
+  std::vector<ChartKey> legend;
   std::set<std::string> known;
   for (const Bar& bar : bars) {
     double sum = 0;

@@ -8,7 +8,7 @@
 
 #include "analyzer/metrics/places/code_sites.h"
 #include "analyzer/report/tables/full_tables.h"
-#include "viewer/core/rows/contains_text.h"
+#include "analyzer/view/rows/contains_text.h"
 
 namespace traceinject {
 namespace {

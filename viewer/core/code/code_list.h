@@ -10,8 +10,8 @@
 
 #include "analyzer/metrics/places/code_grouping.h"
 #include "analyzer/report/tables/table.h"
+#include "analyzer/view/rows/marked_places.h"
 #include "schemas/report.pb.h"
-#include "viewer/core/rows/marked_places.h"
 
 namespace traceinject {
 

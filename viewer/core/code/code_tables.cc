@@ -5,7 +5,7 @@
 
 #include "analyzer/metrics/report/analyze_run.h"
 #include "analyzer/metrics/report/report_code.h"
-#include "viewer/core/rows/code_text.h"
+#include "analyzer/view/rows/code_text.h"
 
 namespace traceinject {
 namespace {

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "analyzer/metrics/places/code_grouping.h"
+#include "analyzer/view/rows/marked_places.h"
 #include "schemas/report.pb.h"
-#include "viewer/core/rows/marked_places.h"
 #include "viewer/core/timeline/timeline.h"
 
 namespace traceinject {

@@ -12,9 +12,9 @@
 #include "analyzer/metrics/idle/gap_causes.h"
 #include "analyzer/metrics/places/worker_places.h"
 #include "analyzer/report/layout/text_notation.h"
-#include "viewer/core/rows/code_text.h"
-#include "viewer/core/run/device_findings.h"
-#include "viewer/core/run/stack_lanes.h"
+#include "analyzer/view/rows/code_text.h"
+#include "analyzer/view/run/device_findings.h"
+#include "analyzer/view/run/stack_lanes.h"
 
 namespace traceinject {
 namespace {

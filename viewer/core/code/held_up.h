@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "analyzer/metrics/places/device_places.h"
-#include "viewer/core/rows/event_text.h"
-#include "viewer/core/rows/rows.h"
+#include "analyzer/view/rows/event_text.h"
+#include "analyzer/view/rows/rows.h"
 
 namespace traceinject {
 

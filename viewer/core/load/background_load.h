@@ -17,8 +17,8 @@
 
 #include "analyzer/common/result.h"
 #include "analyzer/import/load/load_run.h"
-#include "viewer/core/rows/links.h"
-#include "viewer/core/rows/rows.h"
+#include "analyzer/view/rows/links.h"
+#include "analyzer/view/rows/rows.h"
 
 namespace traceinject {
 

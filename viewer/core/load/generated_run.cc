@@ -8,9 +8,9 @@
 #include <random>
 #include <utility>
 
-#include "viewer/core/rows/row_ids.h"
-#include "viewer/core/run/device_findings.h"
-#include "viewer/core/run/stack_lanes.h"
+#include "analyzer/view/rows/row_ids.h"
+#include "analyzer/view/run/device_findings.h"
+#include "analyzer/view/run/stack_lanes.h"
 
 namespace traceinject {
 namespace {

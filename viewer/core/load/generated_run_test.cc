@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "viewer/core/rows/event_text.h"
+#include "analyzer/view/rows/event_text.h"
 
 namespace traceinject {
 namespace {

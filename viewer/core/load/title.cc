@@ -8,7 +8,7 @@
 #include "analyzer/common/printable.h"
 #include "analyzer/common/text.h"
 #include "analyzer/common/units.h"
-#include "viewer/core/style/fit_text.h"
+#include "analyzer/view/style/fit_text.h"
 
 namespace traceinject {
 namespace {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/view/style/canvas.h"
 #include "viewer/core/load/background_load.h"
-#include "viewer/core/style/canvas.h"
 
 namespace traceinject {
 

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "viewer/core/rows/code_text.h"
-#include "viewer/core/rows/event_text.h"
-#include "viewer/core/style/fit_text.h"
+#include "analyzer/view/rows/code_text.h"
+#include "analyzer/view/rows/event_text.h"
+#include "analyzer/view/style/fit_text.h"
 
 namespace traceinject {
 namespace {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "viewer/core/style/fit_text.h"
+#include "analyzer/view/style/fit_text.h"
 
 namespace traceinject {
 namespace {

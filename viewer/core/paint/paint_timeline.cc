@@ -9,9 +9,9 @@
 
 #include "analyzer/common/units.h"
 #include "analyzer/model/kernel_class.h"
+#include "analyzer/view/style/fit_text.h"
 #include "viewer/core/paint/paint_lanes.h"
 #include "viewer/core/paint/timeline_painter.h"
-#include "viewer/core/style/fit_text.h"
 #include "viewer/core/timeline/ruler.h"
 
 namespace traceinject {
@@ -259,19 +259,6 @@ void AddCategories(const InkSet& inks, Painted& painted) {
 }
 
 }  // namespace
-
-bool Painted::Overlaps(const Painted& other) const {
-  bool any = (inks & other.inks).any() || (by_hue && other.by_hue) || (waits && other.waits);
-  for (std::size_t i = 0; i < kCategories; ++i) any |= categories[i] && other.categories[i];
-  return any;
-}
-
-void Painted::Add(const Painted& other) {
-  inks |= other.inks;
-  for (std::size_t i = 0; i < kCategories; ++i) categories[i] |= other.categories[i];
-  by_hue |= other.by_hue;
-  waits |= other.waits;
-}
 
 Painted Paintable(const RowModel& model, const Look& look) {
   Painted painted;

@@ -1,22 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
-
+#include "analyzer/view/style/legend.h"
 #include "viewer/core/timeline/timeline.h"
 
 namespace traceinject {
-
-// What a legend has to explain: the colors that were used.
-struct Painted {
-  InkSet inks;                                    // events by what they are
-  std::array<bool, kCategories> categories = {};  // of whole GPUs
-  bool by_hue = false;                            // operations by name or by stream
-  bool waits = false;                             // of collectives, for other ranks
-
-  bool Overlaps(const Painted& other) const;
-  void Add(const Painted& other);
-};
 
 // All that can come into view with a look, whatever is shown of the run. O(rows).
 Painted Paintable(const RowModel& model, const Look& look);

@@ -9,7 +9,7 @@
 #include "analyzer/model/testing/kernel_names.h"
 #include "analyzer/model/testing/rank_builder.h"
 #include "analyzer/model/testing/units.h"
-#include "viewer/core/run/device_findings.h"
+#include "analyzer/view/run/device_findings.h"
 #include "viewer/core/testing/recording_canvas.h"
 
 namespace traceinject {

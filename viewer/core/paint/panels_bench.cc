@@ -6,9 +6,9 @@
 #include <string>
 
 #include "analyzer/model/testing/rank_builder.h"
-#include "viewer/core/rows/event_text.h"
-#include "viewer/core/rows/find.h"
-#include "viewer/core/rows/statistics.h"
+#include "analyzer/view/rows/event_text.h"
+#include "analyzer/view/rows/find.h"
+#include "analyzer/view/rows/statistics.h"
 #include "viewer/core/timeline/overview.h"
 
 namespace traceinject {

@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include "viewer/core/style/canvas.h"
-#include "viewer/core/style/theme.h"
+#include "analyzer/view/style/canvas.h"
+#include "analyzer/view/style/theme.h"
 #include "viewer/core/timeline/timeline.h"
 
 namespace traceinject {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "analyzer/model/run.h"
-#include "viewer/core/style/palette.h"
+#include "analyzer/view/style/palette.h"
 
 namespace traceinject {
 

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "analyzer/common/json_text.h"
-#include "viewer/core/rows/event_text.h"
+#include "analyzer/view/rows/event_text.h"
 
 namespace traceinject {
 namespace {

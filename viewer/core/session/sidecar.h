@@ -18,8 +18,8 @@
 
 #include "analyzer/common/result.h"
 #include "analyzer/model/run.h"
+#include "analyzer/view/rows/row_choices.h"
 #include "viewer/core/load/latest_task.h"
-#include "viewer/core/rows/row_choices.h"
 #include "viewer/core/session/annotations.h"
 
 namespace traceinject {

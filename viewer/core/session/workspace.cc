@@ -5,8 +5,8 @@
 #include <cmath>
 #include <utility>
 
-#include "viewer/core/rows/code_text.h"
-#include "viewer/core/rows/event_text.h"
+#include "analyzer/view/rows/code_text.h"
+#include "analyzer/view/rows/event_text.h"
 #include "viewer/core/session/editor.h"
 
 namespace traceinject {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "analyzer/model/testing/rank_builder.h"
-#include "viewer/core/rows/rows.h"
+#include "analyzer/view/rows/rows.h"
 
 namespace traceinject {
 

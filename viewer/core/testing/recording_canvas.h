@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "viewer/core/style/canvas.h"
-#include "viewer/core/style/sizes.h"
+#include "analyzer/view/style/canvas.h"
+#include "analyzer/view/style/sizes.h"
 
 namespace traceinject {
 

@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "analyzer/model/intervals.h"
-#include "viewer/core/rows/rows.h"
-#include "viewer/core/style/canvas.h"
-#include "viewer/core/style/sizes.h"
-#include "viewer/core/style/theme.h"
+#include "analyzer/view/rows/rows.h"
+#include "analyzer/view/style/canvas.h"
+#include "analyzer/view/style/sizes.h"
+#include "analyzer/view/style/theme.h"
 #include "viewer/core/timeline/timeline_view.h"
 
 namespace traceinject {

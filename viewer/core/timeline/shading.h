@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "analyzer/verdict/vanishing.h"
+#include "analyzer/view/rows/row_owner.h"
 #include "viewer/core/load/background_report.h"
-#include "viewer/core/rows/row_owner.h"
 
 namespace traceinject {
 

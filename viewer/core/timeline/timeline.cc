@@ -6,8 +6,8 @@
 #include <limits>
 #include <set>
 
-#include "viewer/core/rows/event_text.h"
-#include "viewer/core/rows/same_event.h"
+#include "analyzer/view/rows/event_text.h"
+#include "analyzer/view/rows/same_event.h"
 
 namespace traceinject {
 namespace {

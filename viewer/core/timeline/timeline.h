@@ -13,15 +13,15 @@
 #include <utility>
 #include <vector>
 
-#include "viewer/core/rows/links.h"
-#include "viewer/core/rows/marked_places.h"
-#include "viewer/core/rows/row_layout.h"
-#include "viewer/core/rows/row_list.h"
-#include "viewer/core/rows/row_owner.h"
-#include "viewer/core/rows/rows.h"
-#include "viewer/core/style/canvas.h"
-#include "viewer/core/style/sizes.h"
-#include "viewer/core/style/theme.h"
+#include "analyzer/view/rows/links.h"
+#include "analyzer/view/rows/marked_places.h"
+#include "analyzer/view/rows/row_layout.h"
+#include "analyzer/view/rows/row_list.h"
+#include "analyzer/view/rows/row_owner.h"
+#include "analyzer/view/rows/rows.h"
+#include "analyzer/view/style/canvas.h"
+#include "analyzer/view/style/sizes.h"
+#include "analyzer/view/style/theme.h"
 #include "viewer/core/timeline/commands.h"
 #include "viewer/core/timeline/timeline_view.h"
 

@@ -7,8 +7,8 @@
 
 #include "analyzer/common/units.h"
 #include "analyzer/model/testing/units.h"
+#include "analyzer/view/rows/event_text.h"
 #include "viewer/core/paint/paint_timeline.h"
-#include "viewer/core/rows/event_text.h"
 #include "viewer/core/testing/recording_canvas.h"
 #include "viewer/core/testing/sample_run.h"
 

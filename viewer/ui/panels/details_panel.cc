@@ -7,8 +7,8 @@
 
 #include "analyzer/common/printable.h"
 #include "analyzer/common/units.h"
-#include "viewer/core/rows/event_text.h"
-#include "viewer/core/rows/step_text.h"
+#include "analyzer/view/rows/event_text.h"
+#include "analyzer/view/rows/step_text.h"
 
 namespace traceinject {
 namespace {

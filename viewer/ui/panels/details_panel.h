@@ -6,10 +6,10 @@
 #include <optional>
 #include <vector>
 
+#include "analyzer/view/rows/event_text.h"
 #include "schemas/report.pb.h"
 #include "viewer/core/code/held_up.h"
 #include "viewer/core/load/latest_task.h"
-#include "viewer/core/rows/event_text.h"
 #include "viewer/core/session/workspace.h"
 #include "viewer/core/timeline/timeline.h"
 #include "viewer/ui/widgets/widgets.h"

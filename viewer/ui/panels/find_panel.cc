@@ -10,7 +10,7 @@
 
 #include "analyzer/common/units.h"
 #include "analyzer/metrics/idle/process_label.h"
-#include "viewer/core/rows/event_text.h"
+#include "analyzer/view/rows/event_text.h"
 #include "viewer/ui/widgets/imgui_canvas.h"
 
 namespace traceinject {

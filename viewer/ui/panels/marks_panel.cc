@@ -8,7 +8,7 @@
 #include <string>
 
 #include "analyzer/common/units.h"
-#include "viewer/core/rows/event_text.h"
+#include "analyzer/view/rows/event_text.h"
 #include "viewer/ui/widgets/imgui_canvas.h"
 #include "viewer/ui/widgets/widgets.h"
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/view/rows/statistics.h"
 #include "viewer/core/load/latest_task.h"
-#include "viewer/core/rows/statistics.h"
 #include "viewer/core/timeline/timeline.h"
 #include "viewer/ui/widgets/widgets.h"
 

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "viewer/core/rows/event_text.h"
+#include "analyzer/view/rows/event_text.h"
 #include "viewer/core/testing/sample_run.h"
 #include "viewer/ui/testing/headless_imgui.h"
 #include "viewer/ui/viewer_ui.h"

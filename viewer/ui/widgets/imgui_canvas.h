@@ -3,7 +3,7 @@
 
 #include <imgui.h>
 
-#include "viewer/core/style/canvas.h"
+#include "analyzer/view/style/canvas.h"
 
 namespace traceinject {
 

@@ -3,7 +3,7 @@
 
 #include <imgui.h>
 
-#include "viewer/core/style/theme.h"
+#include "analyzer/view/style/theme.h"
 
 namespace traceinject {
 

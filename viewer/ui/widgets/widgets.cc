@@ -6,7 +6,7 @@
 #include "analyzer/common/digit.h"
 #include "analyzer/common/printable.h"
 #include "analyzer/common/text.h"
-#include "viewer/core/style/fit_text.h"
+#include "analyzer/view/style/fit_text.h"
 #include "viewer/ui/widgets/imgui_canvas.h"
 
 namespace traceinject {

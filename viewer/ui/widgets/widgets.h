@@ -9,8 +9,8 @@
 #include <string>
 #include <string_view>
 
-#include "viewer/core/style/canvas.h"
-#include "viewer/core/style/sizes.h"
+#include "analyzer/view/style/canvas.h"
+#include "analyzer/view/style/sizes.h"
 #include "viewer/ui/widgets/imgui_theme.h"
 
 namespace traceinject {

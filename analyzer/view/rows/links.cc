@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/view/rows/links.h"
+
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+
+#include "analyzer/metrics/links/match_collectives.h"
+
+namespace traceinject {
+namespace {
+
+// Rows of the operations that have a launch, by (launch, start): a counting sort, since operations
+// are sorted by start already.
+std::vector<std::uint32_t> SortByLaunch(const GpuOps& ops, std::size_t calls) {
+  std::vector<std::uint32_t> place(calls + 1, 0);
+  for (const std::uint32_t launch : ops.launch) {
+    if (launch < calls) ++place[launch + 1];
+  }
+  std::partial_sum(place.begin(), place.end(), place.begin());
+  std::vector<std::uint32_t> sorted(place.back());
+  for (std::uint32_t op = 0; op < ops.size(); ++op) {
+    if (ops.launch[op] < calls) sorted[place[ops.launch[op]]++] = op;
+  }
+  return sorted;
+}
+
+template <typename Item, typename Key>
+void SortBy(std::vector<Item>& items, Key key) {
+  std::stable_sort(items.begin(), items.end(),
+                   [&](const Item& a, const Item& b) { return key(a) < key(b); });
+}
+
+// The items whose key is `wanted`, in a list sorted by it.
+template <typename Item, typename Key, typename Wanted>
+std::pair<std::size_t, std::size_t> Equal(const std::vector<Item>& items, const Wanted& wanted,
+                                          Key key) {
+  const auto first =
+      std::lower_bound(items.begin(), items.end(), wanted,
+                       [&](const Item& item, const Wanted& value) { return key(item) < value; });
+  const auto last =
+      std::upper_bound(first, items.end(), wanted,
+                       [&](const Wanted& value, const Item& item) { return value < key(item); });
+  return {static_cast<std::size_t>(first - items.begin()),
+          static_cast<std::size_t>(last - items.begin())};
+}
+
+}  // namespace
+
+Links::Links(const Run& run, const RowModel& model) : run_(&run), model_(&model) {
+  IndexRows();
+  IndexLaunched();
+  IndexCollectives();
+}
+
+std::array<std::uint32_t, 4> Links::KeyOf(const Row& row) {
+  const bool on_gpu = row.kind == RowKind::kStream;
+  return {static_cast<std::uint32_t>(row.kind), row.rank, on_gpu ? row.device : 0,
+          on_gpu ? row.stream : row.thread};
+}
+
+void Links::IndexRows() {
+  for (std::uint32_t row = 0; row < model_->rows.size(); ++row) {
+    rows_.push_back({KeyOf(model_->rows[row]), row});
+  }
+  SortBy(rows_, [](const RowKey& row) { return row.parts; });
+}
+
+void Links::IndexLaunched() {
+  for (const Rank& rank : run_->ranks) {
+    auto& devices = launched_.emplace_back();
+    for (const Device& device : rank.devices) {
+      devices.push_back(SortByLaunch(device.ops, rank.api.size()));
+    }
+  }
+}
+
+void Links::IndexCollectives() {
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> places;  // rank, device
+  std::vector<NcclLinks> links;
+  for (std::uint32_t rank = 0; rank < run_->ranks.size(); ++rank) {
+    const std::vector<Device>& devices = run_->ranks[rank].devices;
+    for (std::uint32_t device = 0; device < devices.size(); ++device) {
+      if (devices[device].ops.size() == 0) continue;
+      places.emplace_back(rank, device);
+      links.push_back(LinkNccl(run_->ranks[rank], devices[device]));
+    }
+  }
+  std::vector<NcclMember> members;
+  std::vector<Launches> launches(places.size());
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    members.push_back({&run_->ranks[places[i].first], &links[i]});
+    for (const NcclLaunch& launch : links[i].launches) {
+      launches[i].push_back(
+          {places[i].first, places[i].second, launch.first_op, launch.first_call, kNone});
+    }
+  }
+  std::uint32_t number = 0;
+  for (const SameOperation& operation : MatchOperations(members)) {
+    for (const MemberLaunch& one : operation) {
+      Launch& launch = launches[one.member][one.launch];
+      launch.operation = number;
+      by_operation_.push_back(launch);
+    }
+    ++number;
+  }
+  for (const Launches& of_device : launches) {
+    for (const Launch& launch : of_device) {
+      by_kernel_.push_back(launch);
+      if (launch.call != kNone) by_call_.push_back(launch);
+    }
+  }
+  SortBy(by_kernel_, [](const Launch& l) { return std::tuple(l.rank, l.device, l.kernel); });
+  SortBy(by_call_, [](const Launch& l) { return std::tuple(l.rank, l.call); });
+  SortBy(by_operation_, [](const Launch& l) { return std::tuple(l.operation, l.rank, l.device); });
+}
+
+// The event of a row that starts at a time and comes from a row of the model's columns.
+void Links::AddEvent(RowKind kind, std::uint32_t rank, std::uint32_t group, std::uint32_t member,
+                     TimeNs start_ns, std::uint32_t source, std::vector<EventRef>& events) const {
+  const std::array<std::uint32_t, 4> wanted = {static_cast<std::uint32_t>(kind), rank, group,
+                                               member};
+  const auto [first, last] = Equal(rows_, wanted, [](const RowKey& row) { return row.parts; });
+  if (first == last) return;
+  const std::uint32_t row = rows_[first].row;
+  const std::vector<Lane>& lanes = model_->rows[row].lanes;
+  for (std::uint32_t lane = 0; lane < lanes.size(); ++lane) {
+    for (std::size_t event = lanes[lane].FirstEndingAfter(start_ns);
+         event < lanes[lane].size() && lanes[lane].start(event) <= start_ns; ++event) {
+      if (lanes[lane].source(event) != source || lanes[lane].start(event) != start_ns) continue;
+      events.push_back({row, lane, static_cast<std::uint32_t>(event)});
+      return;
+    }
+  }
+}
+
+void Links::AddOp(std::uint32_t rank, std::uint32_t device, std::uint32_t op,
+                  std::vector<EventRef>& events) const {
+  const GpuOps& ops = run_->ranks[rank].devices[device].ops;
+  AddEvent(RowKind::kStream, rank, device, ops.stream[op], ops.start[op], op, events);
+}
+
+void Links::AddApiCall(std::uint32_t rank, std::uint32_t call,
+                       std::vector<EventRef>& events) const {
+  const ApiCalls& api = run_->ranks[rank].api;
+  AddEvent(RowKind::kCalls, rank, 0, api.thread[call], api.start[call], call, events);
+}
+
+void Links::AddCollectiveCall(std::uint32_t rank, std::uint32_t call,
+                              std::vector<EventRef>& events) const {
+  const Collectives& all = run_->ranks[rank].collectives;
+  AddEvent(RowKind::kCollectives, rank, 0, all.thread[call], all.start[call], call, events);
+}
+
+void Links::AddLaunchedBy(std::uint32_t rank, std::uint32_t call, LinkedEvents& linked) const {
+  struct Op {
+    TimeNs start = 0;
+    std::uint32_t device = 0, op = 0;
+  };
+  std::vector<Op> all;
+  for (std::uint32_t device = 0; device < launched_[rank].size(); ++device) {
+    const GpuOps& ops = run_->ranks[rank].devices[device].ops;
+    const std::vector<std::uint32_t>& sorted = launched_[rank][device];
+    const auto [first, last] =
+        Equal(sorted, call, [&](std::uint32_t op) { return ops.launch[op]; });
+    // By start within a device, so that no more of each can be among the first of all.
+    for (std::size_t i = first; i < std::min(last, first + kMaxEffects); ++i) {
+      all.push_back({ops.start[sorted[i]], device, sorted[i]});
+    }
+    linked.effects_left_out += last - first;
+  }
+  SortBy(all, [](const Op& op) { return op.start; });
+  if (all.size() > kMaxEffects) all.resize(kMaxEffects);
+  linked.effects_left_out -= all.size();
+  for (const Op& op : all) AddOp(rank, op.device, op.op, linked.effects);
+}
+
+template <typename AddPeer>
+void Links::AddPeers(const Launch& launch, AddPeer add) const {
+  if (launch.operation == kNone) return;
+  const auto [first, last] =
+      Equal(by_operation_, launch.operation, [](const Launch& other) { return other.operation; });
+  for (std::size_t i = first; i < last; ++i) {
+    const Launch& peer = by_operation_[i];
+    if (peer.rank != launch.rank || peer.device != launch.device) add(peer);
+  }
+}
+
+LinkedEvents Links::Of(const EventRef& ref) const {
+  LinkedEvents linked;
+  if (run_ == nullptr) return linked;
+  const Row& row = model_->rows[ref.row];
+  const std::uint32_t source = model_->lane(ref).source(ref.event);
+  if (row.kind == RowKind::kDevice || row.kind == RowKind::kStream) {
+    const std::uint32_t call = run_->ranks[row.rank].devices[row.device].ops.launch[source];
+    if (call != kNone) AddApiCall(row.rank, call, linked.causes);
+    const auto [first, last] =
+        Equal(by_kernel_, std::tuple(row.rank, row.device, source),
+              [](const Launch& l) { return std::tuple(l.rank, l.device, l.kernel); });
+    if (first == last) return linked;
+    const Launch& launch = by_kernel_[first];
+    if (launch.call != kNone) AddCollectiveCall(row.rank, launch.call, linked.causes);
+    AddPeers(launch,
+             [&](const Launch& peer) { AddOp(peer.rank, peer.device, peer.kernel, linked.peers); });
+  } else if (row.kind == RowKind::kCalls) {
+    AddLaunchedBy(row.rank, source, linked);
+  } else if (row.kind == RowKind::kCollectives) {
+    const auto [first, last] = Equal(by_call_, std::tuple(row.rank, source),
+                                     [](const Launch& l) { return std::tuple(l.rank, l.call); });
+    for (std::size_t i = first; i < last; ++i) {
+      AddOp(row.rank, by_call_[i].device, by_call_[i].kernel, linked.effects);
+      AddPeers(by_call_[i], [&](const Launch& peer) {
+        if (peer.call != kNone) AddCollectiveCall(peer.rank, peer.call, linked.peers);
+      });
+    }
+  }
+  return linked;
+}
+
+}  // namespace traceinject
