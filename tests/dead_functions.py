@@ -31,7 +31,6 @@ ALLOWED = {
     "analyzer/metrics/idle/PartitionOf": "one window, against which tests and the benchmark hold the sweep over many",
     "analyzer/model/IsMerged": "what the functions beside it promise, for tests",
     "viewer/ui/open_dialog": "how tests see what is typed into it",
-    "analyzer/view/style/DarkTheme": "with LightTheme the pair that tests go through",
 }
 
 FOR_TESTS = re.compile(r"_(test|bench)\.\w+$|(^|/)testing/")

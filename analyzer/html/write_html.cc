@@ -19,10 +19,10 @@ namespace traceinject {
 namespace {
 
 // In the order of the page.
-const std::array<const HtmlSection*, 11> kSections = {
-    &kStallsSection, &kMachineSection, &kStepsSection,    &kTimeSection,
-    &kIdleSection,   &kCodeSection,    &kKernelsSection,  &kCommunicationSection,
-    &kRanksSection,  &kGpusSection,    &kRecordingSection};
+const std::array<const HtmlSection*, 12> kSections = {
+    &kTimelineSection,      &kStallsSection, &kMachineSection, &kStepsSection,
+    &kTimeSection,          &kIdleSection,   &kCodeSection,    &kKernelsSection,
+    &kCommunicationSection, &kRanksSection,  &kGpusSection,    &kRecordingSection};
 
 constexpr std::size_t kMaxTitleFiles = 3;
 
@@ -85,20 +85,22 @@ void WriteSections(const HtmlReport& to) {
 
 }  // namespace
 
-std::string WriteHtml(const proto::Report& report, const proto::Ranks& ranks) {
+std::string WriteHtml(const proto::Report& report, const proto::Ranks& ranks,
+                      const PageTimeline& timeline) {
   return WriteDocument(
       {TitleOn(report.verdict()) + " - " + FilesText(report, false),
        [&](Markup& out) {
-         WriteTop({report, ranks, out});
+         WriteTop({report, ranks, timeline, out});
        },
        [&](Markup& out) {
-         const HtmlReport to{report, ranks, out};
+         const HtmlReport to{report, ranks, timeline, out};
          WriteVerdictSection(to);
          WriteNavigation(to);
          WriteSections(to);
        },
        fmt::format("analyze {}. All figures match analyze report on the same recording.",
-                   report.tool_version())});
+                   report.tool_version()),
+       !timeline.empty()});
 }
 
 }  // namespace traceinject

@@ -22,7 +22,7 @@ void BM_WriteHtml(benchmark::State& state) {
   const auto events = static_cast<double>(2 * run.ranks[0].api.size());
   const JudgedReport found = BuildJudgedReport(run, ForPage({}));
   std::size_t bytes = 0;
-  for (auto _ : state) bytes = WriteHtml(found.report, found.ranks).size();
+  for (auto _ : state) bytes = WriteHtml(found.report, found.ranks, {}).size();
   state.counters["bytes"] = static_cast<double>(bytes);
   state.counters["events"] = events;
 }

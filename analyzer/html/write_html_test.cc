@@ -12,6 +12,7 @@
 #include "analyzer/html/page/style_css.h"
 #include "analyzer/html/sections/page_options.h"
 #include "analyzer/html/testing/well_formed.h"
+#include "analyzer/html/timeline/page_timeline.h"
 #include "analyzer/report/testing/sample_runs.h"
 #include "analyzer/report/text/text.h"
 #include "analyzer/verdict/judged_report.h"
@@ -28,7 +29,7 @@ ReportOptions AllThatIsDrawn() {
 
 std::string PageOf(const Run& run) {
   const JudgedReport found = BuildJudgedReport(run, AllThatIsDrawn());
-  return WriteHtml(found.report, found.ranks);
+  return WriteHtml(found.report, found.ranks, MakePageTimeline(run, found, "run.db"));
 }
 
 Run SlowLoader() {
@@ -85,7 +86,7 @@ TEST(WriteHtmlTest, RefersToNothingOutside) {
 
 TEST(WriteHtmlTest, HostileNamesAreText) {
   const ReadPage page = Read(PageOf(HostileRun()));
-  EXPECT_EQ(page.Count("script"), 1);
+  EXPECT_EQ(page.Count("script"), 2);
   EXPECT_EQ(page.Count("img"), 0);
   EXPECT_NE(page.text.find("&lt;/script&gt;&lt;script&gt;window.harmed=1"), std::string::npos)
       << "it is shown";
@@ -100,7 +101,7 @@ TEST(WriteHtmlTest, HostileNamesAreText) {
 
 TEST(WriteHtmlTest, VerdictComesFirstInTheWordsOfTheTextReport) {
   const JudgedReport found = BuildJudgedReport(SlowLoader(), AllThatIsDrawn());
-  const std::string page = WriteHtml(found.report, found.ranks);
+  const std::string page = WriteHtml(found.report, found.ranks, {});
   ASSERT_EQ(found.report.verdict().label(), "dataloader");
   const ReadPage read = Read(page);
   const std::size_t label = read.text.find("dataloader", read.text.find("what limits this run"));
@@ -122,7 +123,7 @@ TEST(WriteHtmlTest, AHealthyRunHasTheStepTimeOfItsSentence) {
   verdict.set_steps(40);
   verdict.set_step_ns(40'230'000);
   verdict.set_recording_ns(230'000);
-  const ReadPage page = Read(WriteHtml(report, {}));
+  const ReadPage page = Read(WriteHtml(report, {}, {}));
   EXPECT_NE(
       page.text.find("would surely save 2.011 ms (5.0 %) or more of the mean step of 40.23 ms"),
       std::string::npos);
@@ -260,7 +261,7 @@ TEST(WriteHtmlTest, SizeIsBounded) {
       one.set_place(name);
     }
   }
-  const std::string page = WriteHtml(report, found.ranks);
+  const std::string page = WriteHtml(report, found.ranks, {});
   EXPECT_LT(page.size(), 6'000'000u);
   const ReadPage read = Read(page);
   EXPECT_EQ(read.error, "");

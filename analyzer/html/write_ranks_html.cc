@@ -69,7 +69,7 @@ void WriteMain(const proto::Ranks& ranks, Markup& out) {
   });
   WriteSection("ranks", "Ranks", out, [&] {
     const proto::Report none;
-    WriteRankRows({none, ranks, out});
+    WriteRankRows({none, ranks, {}, out});
   });
   WriteSection("layout", "Layout of the job", out, [&] {
     HtmlPage page(out);

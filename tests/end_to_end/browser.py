@@ -78,15 +78,25 @@ class Browser:
         """A command of https://chromedevtools.github.io/devtools-protocol/ ."""
         return self._send("POST", "/goog/cdp/execute", {"cmd": command, "params": parameters})
 
-    def open(self, path, width=1280, height=900, dark=False):
-        self.devtools("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
+    def open(self, path, width=1280, height=900, dark=False, motion=False, ratio=1):
+        """A file, with what follows the # of its address if there is any. motion: pages may move things."""
+        path, _, fragment = str(path).partition("#")
+        self.devtools("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=ratio, mobile=False)
         self.devtools("Emulation.setEmulatedMedia",
-                      features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
-        self._send("POST", "/url", {"url": pathlib.Path(path).resolve().as_uri()})
+                      features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"},
+                                {"name": "prefers-reduced-motion", "value": "no-preference" if motion else "reduce"}])
+        # Another address first: of the same page with another place nothing would be read again.
+        self._send("POST", "/url", {"url": "about:blank"})
+        self._send("POST", "/url", {"url": pathlib.Path(path).resolve().as_uri() + ("#" + fragment if fragment else "")})
 
     def run(self, script, *arguments):
         """What the script returns."""
         return self._send("POST", "/execute/sync", {"script": script, "args": list(arguments)})
+
+    def run_later(self, script, *arguments):
+        """What the script gives to done()."""
+        return self._send("POST", "/execute/async", {
+            "script": "const done = arguments[arguments.length - 1]; " + script, "args": list(arguments)})
 
     def find(self, selector):
         return next(iter(self._send("POST", "/element", {"using": "css selector", "value": selector}).values()))

@@ -48,7 +48,10 @@ int RunHtml(const std::vector<std::string>& arguments) {
   if (const int* exit_code = std::get_if<int>(&run)) return *exit_code;
   const JudgedReport found = BuildJudgedReport(std::get<Run>(run), ForPage(options.report));
   if (LacksSteps(options.report, found.report)) return ExplainNoSteps(kHtmlProgram, found.report);
-  return WriteOrExplain(kHtmlProgram, options.output, WriteHtml(found.report, found.ranks));
+  return WriteOrExplain(
+      kHtmlProgram, options.output,
+      WriteHtml(found.report, found.ranks,
+                MakePageTimeline(std::get<Run>(run), found, NameOfRun(options.paths))));
 }
 
 }  // namespace traceinject

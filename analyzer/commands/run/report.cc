@@ -61,7 +61,7 @@ Result<std::string> RenderReport(const Report& report, const ReportCommand& opti
   text.width = style.width;
   text.color = style.color;
   text.full = options.full;
-  text.run = fmt::format("{}", fmt::join(options.run.paths, " "));
+  text.run = NameOfRun(options.run.paths);
   return WriteText(report, text);
 }
 

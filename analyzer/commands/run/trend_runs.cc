@@ -11,6 +11,7 @@
 #include "analyzer/commands/shared/missing_run.h"
 #include "analyzer/commands/shared/output.h"
 #include "analyzer/commands/shared/progress_bar.h"
+#include "analyzer/commands/shared/run_options.h"
 #include "analyzer/html/sections/page_options.h"
 #include "analyzer/html/write_html.h"
 #include "analyzer/import/load/load_run.h"
@@ -126,7 +127,9 @@ class TrendReader {
     std::error_code error;
     fs::create_directories(reports_folder_, error);
     const JudgedReport report = BuildJudgedReport(run, ForPage(options_.report));
-    return WriteOutput(PageOf(found), WriteHtml(report.report, report.ranks));
+    return WriteOutput(PageOf(found),
+                       WriteHtml(report.report, report.ranks,
+                                 MakePageTimeline(run, report, NameOfRun(found.files))));
   }
 
   std::string PageOf(const FoundRun& found) const {

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "analyzer/commands/serve/job_list.h"
+#include "analyzer/commands/shared/run_options.h"
 #include "analyzer/html/sections/page_options.h"
 #include "analyzer/html/write_html.h"
 #include "analyzer/verdict/judged_report.h"
@@ -30,7 +31,8 @@ Result<std::string> JobReports::Make(const ServedJob& job) {
   }();
   if (!run.ok()) return Error{run.error()};
   const JudgedReport found = BuildJudgedReport(run.value(), ForPage(how.report));
-  return WriteHtml(found.report, found.ranks);
+  return WriteHtml(found.report, found.ranks,
+                   MakePageTimeline(run.value(), found, NameOfRun(job.files.paths)));
 }
 
 std::optional<HttpResponse> JobReports::Kept(const ServedJob& job) {

@@ -111,6 +111,11 @@ int ExplainNoSteps(const char* program, const Report& report) {
   return kBadUsage;
 }
 
+std::string NameOfRun(const std::vector<std::string>& paths) {
+  constexpr std::size_t kMostPaths = 8;
+  return paths.size() > kMostPaths ? "RUN" : fmt::format("{}", fmt::join(paths, " "));
+}
+
 RunOptions OnlyPath(RunOptions options, const std::string& path) {
   options.paths = {path};
   return options;

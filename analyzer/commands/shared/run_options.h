@@ -41,6 +41,9 @@ inline bool LacksSteps(const ReportOptions& options, const Report& report) {
 }
 int ExplainNoSteps(const char* program, const Report& report);
 
+// What stands for the recordings in commands that are shown: their paths, or RUN for very many.
+std::string NameOfRun(const std::vector<std::string>& paths);
+
 // The same options for the run of one path.
 RunOptions OnlyPath(RunOptions options, const std::string& path);
 

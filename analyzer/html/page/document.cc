@@ -7,6 +7,7 @@
 
 #include "analyzer/html/page/script_js.h"
 #include "analyzer/html/page/style_css.h"
+#include "analyzer/html/page/timeline_js.h"
 
 namespace traceinject {
 namespace {
@@ -35,9 +36,14 @@ std::string Base64(std::string_view hex) {
 // Nothing is loaded, sent or framed, and no script runs but ours.
 std::string Policy() {
   return fmt::format(
-      "default-src 'none'; style-src 'sha256-{}'; script-src 'sha256-{}'; img-src data:; base-uri "
-      "'none'; form-action 'none'",
-      Base64(k_style_css_sha256), Base64(k_script_js_sha256));
+      "default-src 'none'; style-src 'sha256-{}'; script-src 'sha256-{}' 'sha256-{}'; img-src "
+      "data:; base-uri 'none'; form-action 'none'",
+      Base64(k_style_css_sha256), Base64(k_script_js_sha256), Base64(k_timeline_js_sha256));
+}
+
+void WriteScript(Markup& out, std::string_view text) {
+  const auto script = out.Open("script");
+  out.Verbatim(text);
 }
 
 void WriteHead(Markup& out, const std::string& title) {
@@ -95,8 +101,8 @@ std::string WriteDocument(const DocumentParts& parts) {
       const auto footer = out.Open("footer");
       out.Leaf("p", parts.footer);
     }
-    const auto script = out.Open("script");
-    out.Verbatim(k_script_js);
+    WriteScript(out, k_script_js);
+    if (parts.has_timeline) WriteScript(out, k_timeline_js);
   }
   return out.text();
 }

@@ -14,6 +14,7 @@ struct DocumentParts {
   std::function<void(Markup&)> write_top;   // beside the button of the theme
   std::function<void(Markup&)> write_main;  // has an element of the id "verdict"
   std::string footer;
+  bool has_timeline = false;
 };
 
 // One HTML file that needs nothing else: no network, no fonts, no other files. Nothing in it may

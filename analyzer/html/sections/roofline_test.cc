@@ -41,7 +41,7 @@ class RooflineTest : public testing::Test {
     out.Verbatim("<!DOCTYPE html>\n");
     {
       const auto body = out.Open("body");
-      WriteRoofline({report_, ranks_, out});
+      WriteRoofline({report_, ranks_, {}, out});
     }
     return Read(out.text());
   }

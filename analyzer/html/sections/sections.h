@@ -9,6 +9,7 @@
 #include "analyzer/html/page/html_page.h"
 #include "analyzer/html/page/marks.h"
 #include "analyzer/html/page/markup.h"
+#include "analyzer/html/timeline/page_timeline.h"
 #include "analyzer/report/text/judged_step.h"
 #include "analyzer/report/text/text_sections.h"
 #include "schemas/ranks.pb.h"
@@ -20,6 +21,7 @@ namespace traceinject {
 struct HtmlReport {
   const proto::Report& report;
   const proto::Ranks& ranks;  // without rows: nothing was looked for
+  const PageTimeline& timeline;
   Markup& out;
 
   bool has_several() const { return report.devices_size() > 1; }
@@ -66,8 +68,11 @@ struct HtmlSection {
   void (*write)(const HtmlReport& to);
 };
 
-extern const HtmlSection kStallsSection, kMachineSection, kStepsSection, kTimeSection, kIdleSection,
-    kCodeSection, kKernelsSection, kCommunicationSection, kRanksSection, kGpusSection,
-    kRecordingSection;
+// The ID of the place on the timeline that a line of the evidence speaks of. timeline_section.cc
+std::string EvidenceAnchor(std::size_t line);
+
+extern const HtmlSection kTimelineSection, kStallsSection, kMachineSection, kStepsSection,
+    kTimeSection, kIdleSection, kCodeSection, kKernelsSection, kCommunicationSection, kRanksSection,
+    kGpusSection, kRecordingSection;
 
 }  // namespace traceinject

@@ -121,19 +121,27 @@ void WriteSavings(const HtmlReport& to) {
               {{"class", "note"}});
 }
 
+// When it was; a link where the timeline of the page shows it.
+void WritePlace(const HtmlReport& to, const proto::Evidence& evidence, std::size_t line) {
+  if (!evidence.has_start_ns() || !evidence.has_end_ns()) return;
+  const std::string text =
+      fmt::format("at {} to {}", FormatTime(evidence.start_ns()), FormatTime(evidence.end_ns()));
+  const auto& places = to.timeline.excerpt.places;
+  if (line < places.size() && places[line])
+    to.out.Leaf("a", text, {{"class", "place"}, {"href", "#" + EvidenceAnchor(line)}});
+  else
+    to.out.Leaf("span", text, {{"class", "place"}});
+}
+
 void WriteEvidence(const HtmlReport& to) {
   const proto::Verdict& verdict = to.report.verdict();
   if (verdict.evidence().empty()) return;
   to.out.Leaf("h2", fmt::format("Evidence ({})", verdict.device()));
   const auto list = to.out.Open("ul", {{"class", "findings"}});
-  for (const proto::Evidence& evidence : verdict.evidence()) {
+  for (int i = 0; i < verdict.evidence_size(); ++i) {
     const auto item = to.out.Open("li");
-    to.out.Text(evidence.text());
-    if (evidence.has_start_ns() && evidence.has_end_ns())
-      to.out.Leaf("span",
-                  fmt::format(" at {} to {}", FormatTime(evidence.start_ns()),
-                              FormatTime(evidence.end_ns())),
-                  {{"class", "place"}});
+    to.out.Text(verdict.evidence(i).text() + " ");
+    WritePlace(to, verdict.evidence(i), static_cast<std::size_t>(i));
   }
 }
 

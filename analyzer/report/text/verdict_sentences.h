@@ -2,7 +2,9 @@
 // What a verdict says, in sentences: the same words wherever it is shown.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "schemas/report.pb.h"
 
@@ -20,5 +22,7 @@ std::string RecordingSentence(const proto::Verdict& verdict);
 std::string ConfidenceSentence(const proto::Verdict& verdict);
 // How the replay was checked; empty: it was not.
 std::string ReplayCheckSentence(const proto::Verdict& verdict);
+// What shows the run there: "traceview run.db --view 1.2s..1.25s", to the nanosecond.
+std::string ViewCommand(std::string_view run, std::int64_t start_ns, std::int64_t end_ns);
 
 }  // namespace traceinject

@@ -7,6 +7,8 @@
 #include <array>
 #include <limits>
 #include <map>
+#include <numeric>
+#include <span>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -381,6 +383,47 @@ void NoteLateness(RowModel& model) {
   }
 }
 
+void AddGaps(const Rank& rank, std::uint32_t index, TimeNs last, std::vector<RowGap>& gaps) {
+  for (const CaptureGap& gap : rank.gaps) {
+    gaps.push_back(
+        {index, gap.start, gap.end == kOpen ? last : gap.end,
+         gap.stalled() ? "stalled: nothing completed on the GPU" : "not recorded: " + gap.reason});
+  }
+  if (rank.read_until != kOpen)
+    gaps.push_back({index, rank.read_until, last, "still being read", true});
+}
+
+void AddRank(const Run& run, std::uint32_t index, RowModel& model) {
+  const Rank& rank = run.ranks[index];
+  RankRows(run, index, model.rows).Build();
+  model.kernel_labels[index] = KernelLabels(rank);
+  model.kernel_hues[index] = NameHues(model.kernel_labels[index]);
+  model.place_labels[index] = PlaceLabels(rank);
+  model.looks[index] = CountLooksOfThreads(rank);
+  const TimeNs last = LastTime(rank);
+  model.start = std::min(model.start, FirstTime(rank));
+  model.end = std::max(model.end, last);
+  AddGaps(rank, index, last, model.gaps);
+}
+
+RowModel BuildRowsOfRanks(const Run& run, std::span<const std::uint32_t> ranks) {
+  RowModel model;
+  if (ranks.empty()) return model;
+  model.start = std::numeric_limits<TimeNs>::max();
+  model.end = std::numeric_limits<TimeNs>::min();
+  model.kernel_labels.resize(run.ranks.size());
+  model.kernel_hues.resize(run.ranks.size());
+  model.place_labels.resize(run.ranks.size());
+  model.looks.resize(run.ranks.size());
+  for (const std::uint32_t index : ranks) AddRank(run, index, model);
+  SetRowIds(run, model.rows);
+  model.waits = CommWaits(run);
+  NoteLateness(model);
+  model.origin = Origin(run, model.start);
+  model.kernel_classes = OccurringClasses(run);
+  return model;
+}
+
 }  // namespace
 
 std::vector<std::uint8_t> NameHues(const std::vector<std::string>& names) {
@@ -427,35 +470,13 @@ bool Row::HasEvents(TimeNs start_ns, TimeNs end_ns) const {
 }
 
 RowModel BuildRows(const Run& run) {
-  RowModel model;
-  if (run.ranks.empty()) return model;
-  model.start = std::numeric_limits<TimeNs>::max();
-  model.end = std::numeric_limits<TimeNs>::min();
-  for (std::uint32_t index = 0; index < run.ranks.size(); ++index) {
-    const Rank& rank = run.ranks[index];
-    RankRows(run, index, model.rows).Build();
-    model.kernel_labels.push_back(KernelLabels(rank));
-    model.kernel_hues.push_back(NameHues(model.kernel_labels.back()));
-    model.place_labels.push_back(PlaceLabels(rank));
-    model.looks.push_back(CountLooksOfThreads(rank));
-    const TimeNs last = LastTime(rank);
-    model.start = std::min(model.start, FirstTime(rank));
-    model.end = std::max(model.end, last);
-    for (const CaptureGap& gap : rank.gaps) {
-      model.gaps.push_back({index, gap.start, gap.end == kOpen ? last : gap.end,
-                            gap.stalled() ? "stalled: nothing completed on the GPU"
-                                          : "not recorded: " + gap.reason});
-    }
-    if (rank.read_until != kOpen) {
-      model.gaps.push_back({index, rank.read_until, last, "still being read", true});
-    }
-  }
-  SetRowIds(run, model.rows);
-  model.waits = CommWaits(run);
-  NoteLateness(model);
-  model.origin = Origin(run, model.start);
-  model.kernel_classes = OccurringClasses(run);
-  return model;
+  std::vector<std::uint32_t> ranks(run.ranks.size());
+  std::iota(ranks.begin(), ranks.end(), 0U);
+  return BuildRowsOfRanks(run, ranks);
+}
+
+RowModel BuildRowsOfRank(const Run& run, std::uint32_t rank) {
+  return BuildRowsOfRanks(run, {&rank, 1});
 }
 
 }  // namespace traceinject

@@ -135,4 +135,8 @@ std::vector<std::string> PlaceLabels(const Rank& rank);
 // O(n log n) time. The rows keep indices into `run` and copies of its times.
 RowModel BuildRows(const Run& run);
 
+// The same with the rows of one rank alone, an index into Run::ranks. What it waited for the others
+// is known all the same; nothing is named of the others.
+RowModel BuildRowsOfRank(const Run& run, std::uint32_t rank);
+
 }  // namespace traceinject
