@@ -188,11 +188,6 @@ void WriteSignals(TextReport& to) {
   }
 }
 
-std::string RunName(const TextReport& to) {
-  if (!to.options.run.empty()) return to.options.run;
-  return to.report.sources().empty() ? "RUN" : to.report.sources(0).path();
-}
-
 }  // namespace
 
 void WriteScope(TextReport& to) {

@@ -21,4 +21,9 @@ const proto::Withheld* FindWithheld(const TextReport& to, std::string_view figur
   return nullptr;
 }
 
+std::string RunName(const TextReport& to) {
+  if (!to.options.run.empty()) return to.options.run;
+  return to.report.sources().empty() ? "RUN" : to.report.sources(0).path();
+}
+
 }  // namespace traceinject

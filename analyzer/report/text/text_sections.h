@@ -33,6 +33,9 @@ inline constexpr int kAnySource = -1;
 
 // What a table leaves out is said.
 void WriteMore(TextReport& to, std::size_t shown, int all);
+// What to name in commands that show more.
+std::string RunName(const TextReport& to);
+
 // Why these figures of a source, or of any, are not given; null: they are.
 const proto::Withheld* FindWithheld(const TextReport& to, std::string_view figures, int source);
 

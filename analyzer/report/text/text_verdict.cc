@@ -26,8 +26,13 @@ void WriteVerdict(TextReport& to) {
   for (const std::string& sentence : verdict.interactions()) to.page.Sentence(sentence);
   for (const std::string& caveat : verdict.caveats()) to.page.Sentence("caveat: " + caveat);
   if (verdict.evidence_size() > 0) to.page.Line(fmt::format("  evidence ({}):", verdict.device()));
-  for (const proto::Evidence& evidence : verdict.evidence())
+  bool is_shown = false;  // one is enough: the others are not far, or a click away
+  for (const proto::Evidence& evidence : verdict.evidence()) {
     to.page.Sentence("- " + evidence.text(), 4);
+    if (is_shown || !evidence.has_start_ns() || !evidence.has_end_ns()) continue;
+    to.page.Sentence(ViewCommand(RunName(to), evidence.start_ns(), evidence.end_ns()), 6);
+    is_shown = true;
+  }
   if (verdict.levers_size() > 0) to.page.Line("  what to change:");
   for (const proto::Lever& lever : verdict.levers()) {
     to.page.Sentence(
