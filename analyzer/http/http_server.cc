@@ -15,6 +15,7 @@
 #include <boost/asio/thread_pool.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http.hpp>
+#include <boost/beast/websocket/rfc6455.hpp>
 #include <cstdio>
 #include <exception>
 #include <memory>
@@ -22,9 +23,11 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <variant>
 
 #include "analyzer/http/gzip_text.h"
 #include "analyzer/http/letter_case.h"
+#include "analyzer/http/web_socket_connection.h"
 
 namespace traceinject {
 namespace {
@@ -143,6 +146,7 @@ class Session : public std::enable_shared_from_this<Session> {
   void ReadRequest();
   void OnRequest(const error_code& error);
   void Ask(HttpRequest request);
+  void Upgrade(const HttpRequest& request);
   void Refuse(HttpResponse response);
   void Write(HttpResponse response);
   void OnWritten(const error_code& error);
@@ -161,13 +165,16 @@ class Session : public std::enable_shared_from_this<Session> {
 
 class Server {
  public:
-  Server(ListenSocket socket, int stop_fd, const HttpHandler& answer, const HttpLimits& limits)
+  Server(ListenSocket socket, int stop_fd, const HttpHandler& answer, const HttpLimits& limits,
+         const WebSocketService* web_sockets)
       : limits_(limits),
         answer_(answer),
+        web_sockets_(web_sockets),
         stop_(io_, fcntl(stop_fd, F_DUPFD_CLOEXEC, 0)),
         acceptor_(io_, socket.is_ipv6() ? tcp::v6() : tcp::v4(), socket.Release()),
         again_(io_),
-        end_(io_) {}
+        end_(io_),
+        tick_(io_) {}
 
   void Run() {
     stop_.async_wait(asio::posix::stream_descriptor::wait_read, [this](error_code) { End(); });
@@ -178,8 +185,23 @@ class Server {
 
   void Forget(const std::shared_ptr<Session>& session) {
     sessions_.erase(session);
-    if (ending_ && sessions_.empty()) end_.cancel();
+    EndIfNothingIsLeft();
     if (!ending_ && is_full_) Accept();
+  }
+  // What is to be said to somebody who asked for a WebSocket; empty: it has one.
+  std::optional<HttpResponse> OpenWebSocket(const HttpRequest& request, tcp::socket& socket,
+                                            WebSocketConnection::Request message) {
+    auto opened = web_sockets_->open(request);
+    if (auto* const refusal = std::get_if<HttpResponse>(&opened)) return std::move(*refusal);
+    if (conversations_.empty()) Tick();
+    conversations_.insert(WebSocketConnection::Open(
+        std::move(socket), std::move(message),
+        std::move(std::get<std::unique_ptr<WebSocketUser>>(opened)), *web_sockets_,
+        [this](WebSocketConnection* ended) {
+          std::erase_if(conversations_, [ended](const auto& one) { return one.get() == ended; });
+          EndIfNothingIsLeft();
+        }));
+    return std::nullopt;
   }
   // Calls done(response) on the server's thread once the handler has answered.
   template <typename Finish>
@@ -198,8 +220,23 @@ class Server {
   asio::io_context& io() { return io_; }
   const HttpLimits& limits() const { return limits_; }
   bool ending() const { return ending_; }
+  bool has_web_sockets() const { return web_sockets_ != nullptr; }
 
  private:
+  void EndIfNothingIsLeft() {
+    if (!ending_ || !sessions_.empty() || !conversations_.empty()) return;
+    end_.cancel();
+  }
+
+  void Tick() {
+    tick_.expires_after(web_sockets_->tick);
+    tick_.async_wait([this](const error_code& error) {
+      if (error || conversations_.empty() || ending_) return;
+      for (const auto& conversation : std::set(conversations_)) conversation->Tick();
+      Tick();
+    });
+  }
+
   void Accept() {
     is_full_ = sessions_.size() > limits_.connections;
     if (is_full_) return;
@@ -235,8 +272,10 @@ class Server {
     ending_ = true;
     acceptor_.close();
     again_.cancel();
+    tick_.cancel();
     for (const auto& session : std::set(sessions_)) session->End();
-    if (sessions_.empty()) return;
+    for (const auto& conversation : std::set(conversations_)) conversation->End();
+    if (sessions_.empty() && conversations_.empty()) return;
     end_.expires_after(limits_.end_time);
     end_.async_wait([this](const error_code& error) {
       if (!error) io_.stop();
@@ -245,11 +284,13 @@ class Server {
 
   const HttpLimits limits_;
   const HttpHandler& answer_;
+  const WebSocketService* const web_sockets_;  // null: there are none
   asio::io_context io_{1};
   asio::posix::stream_descriptor stop_;
   tcp::acceptor acceptor_;
-  asio::steady_timer again_, end_;
+  asio::steady_timer again_, end_, tick_;
   std::set<std::shared_ptr<Session>> sessions_;
+  std::set<std::shared_ptr<WebSocketConnection>> conversations_;
   bool is_full_ = false, ending_ = false;
   asio::thread_pool workers_{kWorkers};
 };
@@ -339,7 +380,15 @@ void Session::OnRequest(const error_code& error) {
   if (auto problem = Convert(message, server_.limits(), request))
     return Refuse(std::move(*problem));
   if (is_head_) request.method = "GET";
+  if (server_.has_web_sockets() && boost::beast::websocket::is_upgrade(message))
+    return Upgrade(request);
   Ask(std::move(request));
+}
+
+void Session::Upgrade(const HttpRequest& request) {
+  if (auto refusal = server_.OpenWebSocket(request, socket_, parser_->release()))
+    return Refuse(std::move(*refusal));
+  Close();
 }
 
 void Session::Ask(HttpRequest request) {
@@ -407,8 +456,8 @@ void Session::Linger() {
 }  // namespace
 
 void ServeHttp(ListenSocket socket, int stop_fd, const HttpHandler& answer,
-               const HttpLimits& limits) {
-  Server(std::move(socket), stop_fd, answer, limits).Run();
+               const HttpLimits& limits, const WebSocketService* web_sockets) {
+  Server(std::move(socket), stop_fd, answer, limits, web_sockets).Run();
 }
 
 }  // namespace traceinject

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Answers HTTP/1.1 requests: connections that stay open, pipelined requests, HEAD, gzip. TLS is for
-// a proxy before it. The library behind it is known to http_server.cc alone.
+// a proxy before it. The library behind it is known to http_server.cc and web_socket_connection.cc
+// alone.
 #pragma once
 
 #include <chrono>
@@ -9,6 +10,7 @@
 
 #include "analyzer/http/http_message.h"
 #include "analyzer/http/listen_socket.h"
+#include "analyzer/http/web_socket.h"
 
 namespace traceinject {
 
@@ -33,8 +35,8 @@ using HttpHandler = std::function<HttpResponse(const HttpRequest&)>;
 // Answers until `stop_fd` can be read, then ends what it is answering. `answer` is called from
 // several threads at once, so that one that takes long keeps only some waiting; of requests that
 // are not HTTP, too long, or too slow it hears nothing. HEAD is asked as GET. What it throws is a
-// 500.
+// 500. `web_sockets`: for clients that ask for one; null: there are none.
 void ServeHttp(ListenSocket socket, int stop_fd, const HttpHandler& answer,
-               const HttpLimits& limits = {});
+               const HttpLimits& limits = {}, const WebSocketService* web_sockets = nullptr);
 
 }  // namespace traceinject

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/commands/serve/stop_signals.h"
+#include "analyzer/common/stop_signals.h"
 
 #include <signal.h>
 #include <unistd.h>
