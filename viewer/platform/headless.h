@@ -7,11 +7,13 @@
 
 namespace traceinject {
 
-// Frames that are drawn by nobody: for scripts that look at the state only, and benchmarks, on any
-// machine.
+// Frames that are drawn elsewhere or by nobody: for browsers, scripts that look at the state only,
+// and benchmarks, on any machine.
 class HeadlessScreen {
  public:
   HeadlessScreen(int width_px, int height_px, float scale);
+  // Of several on a thread: the one that all calls of ImGui are about.
+  void MakeCurrent() const { imgui_.MakeCurrent(); }
   // One frame: `draw` is called between ImGui's NewFrame and Render.
   void Frame(const std::function<void()>& draw);
 

@@ -30,9 +30,9 @@ void AddFont(float scale) {
 
 }  // namespace
 
-ImGuiSession::ImGuiSession(float scale) {
+ImGuiSession::ImGuiSession(float scale) : context_(ImGui::CreateContext()) {
   IMGUI_CHECKVERSION();
-  ImGui::CreateContext();
+  MakeCurrent();
   ImGui::GetIO().IniFilename = nullptr;
   ImGui::StyleColorsDark();
   ImGuiStyle& style = ImGui::GetStyle();
@@ -45,6 +45,8 @@ ImGuiSession::ImGuiSession(float scale) {
   AddFont(scale);
 }
 
-ImGuiSession::~ImGuiSession() { ImGui::DestroyContext(); }
+ImGuiSession::~ImGuiSession() { ImGui::DestroyContext(context_); }
+
+void ImGuiSession::MakeCurrent() const { ImGui::SetCurrentContext(context_); }
 
 }  // namespace traceinject

@@ -18,7 +18,7 @@ void PutText(std::string_view text) {
 
 }  // namespace
 
-std::optional<CommandId> CommandPalette::Draw(const std::vector<KeyPress>& keys) {
+std::optional<CommandId> CommandPalette::Draw(const std::vector<KeyPress>& keys, ShownIn place) {
   const ImGuiIO& io = ImGui::GetIO();
   const float em = ImGui::GetFontSize();
   const float width = std::min(kWidthEms * em, io.DisplaySize.x - 2 * em);
@@ -39,7 +39,7 @@ std::optional<CommandId> CommandPalette::Draw(const std::vector<KeyPress>& keys)
   if (ImGui::InputTextWithHint("##command", "type a command", text_.data(), text_.size())) {
     chosen_ = 0;
   }
-  const std::vector<const Command*> commands = CommandsMatching(text_.data());
+  const std::vector<const Command*> commands = CommandsMatching(text_.data(), place);
   std::optional<CommandId> run;
   bool moved = false;
   for (const KeyPress& press : keys) {

@@ -16,7 +16,7 @@ class CommandPalette {
  public:
   // Every frame while it is open. `keys`: as ViewerUi::Frame. The command that was chosen, if any;
   // the palette is to be closed then.
-  std::optional<CommandId> Draw(const std::vector<KeyPress>& keys);
+  std::optional<CommandId> Draw(const std::vector<KeyPress>& keys, ShownIn place);
   // What is typed is forgotten.
   void Close() { open_ = false; }
 

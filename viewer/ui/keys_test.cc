@@ -305,6 +305,21 @@ TEST_F(KeysTest, EveryCommandDoesItsWorkByEachOfItsKeys) {
          press();
          EXPECT_TRUE(workspace().wants_quit());
        }},
+      {CommandId::kCopyLink,
+       [&](const Press& press) {
+         press();
+         EXPECT_EQ(workspace().TakeForBrowser(), std::nullopt) << "in a window";
+         workspace().SetPlace(ShownIn::kBrowser);
+         press();
+         EXPECT_EQ(workspace().TakeForBrowser(), CommandId::kCopyLink);
+       }},
+      {CommandId::kSavePicture,
+       [&](const Press& press) {
+         workspace().SetPlace(ShownIn::kBrowser);
+         press();
+         EXPECT_EQ(workspace().TakeForBrowser(), CommandId::kSavePicture);
+         EXPECT_EQ(workspace().TakeForBrowser(), std::nullopt) << "once";
+       }},
       {CommandId::kHelp,
        [&](const Press& press) {
          press();
@@ -323,6 +338,15 @@ TEST_F(KeysTest, EveryCommandDoesItsWorkByEachOfItsKeys) {
       check->second([&] { Frame({press}); });
     }
   }
+}
+
+TEST_F(KeysTest, ABrowserDoesNothingOnTheMachineWithTheRecording) {
+  Load();
+  workspace().SetPlace(ShownIn::kBrowser);
+  Frame({{Key::kO, {.control = true}}, {Key::kQ, {.control = true}}, Key::kE});
+  EXPECT_FALSE(workspace().IsShown(Panel::kOpenDialog));
+  EXPECT_FALSE(workspace().wants_quit());
+  EXPECT_EQ(workspace().notice(), "");
 }
 
 }  // namespace

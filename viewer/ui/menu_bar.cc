@@ -28,7 +28,7 @@ void DrawMenus(Workspace& workspace) {
         CommandGroup::kRows, CommandGroup::kWindow}) {
     if (!ImGui::BeginMenu(std::string(GroupTitle(group)).c_str())) continue;
     for (const Command& command : Commands()) {
-      if (command.group != group) continue;
+      if (command.group != group || !IsOffered(command.id, workspace.place())) continue;
       const std::string title(command.title), keys = KeysOf(command);
       if (ImGui::MenuItem(title.c_str(), keys.c_str(), IsTicked(workspace, command.id))) {
         workspace.Do(command.id);

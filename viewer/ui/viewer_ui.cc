@@ -33,7 +33,7 @@ Modifiers HeldKeys() {
 
 }  // namespace
 
-void ViewerUi::SetLoaded(std::unique_ptr<const LoadedRun> loaded, std::optional<TimeNs> from_ns,
+void ViewerUi::SetLoaded(std::shared_ptr<const LoadedRun> loaded, std::optional<TimeNs> from_ns,
                          std::optional<TimeNs> to_ns) {
   // What reads the run before goes before it.
   if (workspace_) look_ = workspace_->timeline().look();
@@ -44,6 +44,7 @@ void ViewerUi::SetLoaded(std::unique_ptr<const LoadedRun> loaded, std::optional<
   workspace_.emplace(loaded_->run, loaded_->rows, &loaded_->links,
                      keeps_ ? SidecarPath(loaded_->run) : "");
   workspace_->timeline().SetLook(look_);
+  workspace_->SetPlace(place_);
   overview_.emplace(loaded_->rows);
   panels_ = std::make_unique<PanelArea>(*loaded_);
   report_.reset();
@@ -55,7 +56,7 @@ void ViewerUi::SetLoaded(std::unique_ptr<const LoadedRun> loaded, std::optional<
   if (from_ns || to_ns) workspace_->Show(from_ns, to_ns);
 }
 
-std::shared_ptr<const LoadedRun> ViewerUi::Replace(std::unique_ptr<const LoadedRun> loaded) {
+std::shared_ptr<const LoadedRun> ViewerUi::Replace(std::shared_ptr<const LoadedRun> loaded) {
   Workspace workspace(loaded->run, loaded->rows, &loaded->links, std::move(*workspace_));
   workspace_.emplace(std::move(workspace));
   overview_.emplace(loaded->rows);
@@ -273,10 +274,10 @@ void ViewerUi::FeedMouse(float origin_x, float origin_y) {
 // What lies over the timeline.
 void ViewerUi::DrawPanels(const std::vector<KeyPress>& keys) {
   if (!workspace_->notice().empty()) DrawNotice(workspace_->notice());
-  if (workspace_->IsShown(Panel::kHelp)) DrawHelp();
+  if (workspace_->IsShown(Panel::kHelp)) DrawHelp(workspace_->place());
   if (!workspace_->IsShown(Panel::kPalette)) {
     palette_.Close();
-  } else if (const auto command = palette_.Draw(keys)) {
+  } else if (const auto command = palette_.Draw(keys, workspace_->place())) {
     workspace_->SetShown(Panel::kPalette, false);
     workspace_->Do(*command);
   }

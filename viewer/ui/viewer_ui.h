@@ -32,6 +32,8 @@ class ViewerUi {
 
   // From the next recording on nothing is kept beside it, nor read from there.
   void KeepNothing() { keeps_ = false; }
+  // From the next recording on it is shown there.
+  void SetPlace(ShownIn place) { place_ = place; }
   // How the window looks from the next frame on.
   void SetLook(const Look& look);
   // What is being read now; empty when nothing is.
@@ -48,12 +50,12 @@ class ViewerUi {
   void SetOpening(std::string what);
   // From here on the timeline is shown: all of it, or [from_ns, to_ns) relative to the first GPU
   // operation.
-  void SetLoaded(std::unique_ptr<const LoadedRun> loaded, std::optional<TimeNs> from_ns,
+  void SetLoaded(std::shared_ptr<const LoadedRun> loaded, std::optional<TimeNs> from_ns,
                  std::optional<TimeNs> to_ns);
 
   // The run that is shown, read anew: time, rows and selection stay as they are. Returns what was
   // shown, for the caller to free where that takes no time from a frame.
-  std::shared_ptr<const LoadedRun> Replace(std::unique_ptr<const LoadedRun> loaded);
+  std::shared_ptr<const LoadedRun> Replace(std::shared_ptr<const LoadedRun> loaded);
 
   // Between ImGui::NewFrame and ImGui::Render. `keys`: pressed since the last frame, in order.
   void Frame(const std::vector<KeyPress>& keys);
@@ -109,6 +111,7 @@ class ViewerUi {
   std::optional<LoadProgress> progress_;
   std::string problem_;
   bool keeps_ = true;
+  ShownIn place_ = ShownIn::kWindow;
   ReportTask judge_{ReportOn};
   ShadingTask shade_{ShadingOf};
   int opening_ = 0;  // counts the runs shown

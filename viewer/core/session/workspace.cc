@@ -41,7 +41,8 @@ Workspace::Workspace(const Run& run, const RowModel& model, const Links* links, 
       kept_rows_(std::move(before.kept_rows_)),
       shown_(before.shown_),
       shaded_(std::move(before.shaded_)),
-      selected_mark_(before.selected_mark_) {
+      selected_mark_(before.selected_mark_),
+      place_(before.place_) {
   timeline_.ContinueFrom(before.timeline_);
   annotations_.SetBase(run.base_ns);
 }
@@ -62,7 +63,12 @@ void Workspace::KeepRows() {
 
 void Workspace::Do(CommandId command) {
   notice_.clear();
+  if (!IsOffered(command, place_)) return;
   switch (command) {
+    case CommandId::kCopyLink:
+    case CommandId::kSavePicture:
+      for_browser_ = command;
+      return;
     case CommandId::kOpenEditor:
       return OpenSelected();
     case CommandId::kFitSelection:
@@ -192,6 +198,7 @@ void Workspace::Press(PointerButton button, bool twice, Modifiers held) {
 }
 
 void Workspace::OpenEditor(std::uint32_t rank, std::uint32_t place) {
+  if (!IsOffered(CommandId::kOpenEditor, place_)) return;
   const Rank& facts = timeline_.run().ranks[rank];
   const CodePlace& code = facts.places[place];
   if (code.is_native) {

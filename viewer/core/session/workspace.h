@@ -32,6 +32,13 @@ class Workspace {
 
   void Do(CommandId command);
 
+  // Where it is shown: a window, unless told otherwise. Commands that are not offered there do
+  // nothing.
+  void SetPlace(ShownIn place) { place_ = place; }
+  ShownIn place() const { return place_; }
+  // A command that only the browser can do, and that was not taken yet.
+  std::optional<CommandId> TakeForBrowser() { return std::exchange(for_browser_, std::nullopt); }
+
   // The window is to be closed.
   bool wants_quit() const { return wants_quit_; }
 
@@ -102,6 +109,8 @@ class Workspace {
   // The last mark made by kMark, which the next one moves while it has no text.
   std::optional<Mark> movable_mark_;
   bool wants_mark_text_ = false, wants_quit_ = false;
+  ShownIn place_ = ShownIn::kWindow;
+  std::optional<CommandId> for_browser_;
 };
 
 }  // namespace traceinject

@@ -121,6 +121,16 @@ constexpr Command kCommands[] = {
      kOnce,
      "show all rows in their original order, without a filter"},
 
+    {CommandId::kCopyLink, CommandGroup::kFile, "copy-link", "Copy link", Key::kY, kNoOther, kOnce,
+     "in a browser: copy the address of this view: time, row, selected event"},
+    {CommandId::kSavePicture,
+     CommandGroup::kFile,
+     "save-picture",
+     "Save PNG",
+     {Key::kS, kControl},
+     kNoOther,
+     kOnce,
+     "in a browser: save what is shown as a picture"},
     {CommandId::kOpenRecording,
      CommandGroup::kFile,
      "open",
@@ -217,6 +227,20 @@ std::optional<CommandId> CommandFor(const KeyPress& press) {
   return std::nullopt;
 }
 
+bool IsOffered(CommandId command, ShownIn place) {
+  switch (command) {
+    case CommandId::kCopyLink:
+    case CommandId::kSavePicture:
+      return place == ShownIn::kBrowser;
+    case CommandId::kOpenEditor:
+    case CommandId::kOpenRecording:
+    case CommandId::kQuit:
+      return place == ShownIn::kWindow;
+    default:
+      return true;
+  }
+}
+
 std::optional<CommandId> CommandNamed(std::string_view name) {
   for (const Command& command : kCommands) {
     if (command.name == name) return command.id;
@@ -230,10 +254,11 @@ std::string KeysOf(const Command& command) {
   return keys;
 }
 
-std::vector<const Command*> CommandsMatching(std::string_view text) {
+std::vector<const Command*> CommandsMatching(std::string_view text, ShownIn place) {
   const std::string words = Lower(text);
   std::vector<const Command*> in_title, in_help;
   for (const Command& command : kCommands) {
+    if (!IsOffered(command.id, place)) continue;
     const std::string title = Lower(command.title);
     if (HasWords(title, words)) {
       in_title.push_back(&command);

@@ -52,10 +52,16 @@ enum class CommandId : std::uint8_t {
   kResetRows,
   kTheme,
   kColors,
+  kCopyLink,
+  kSavePicture,
 };
 
 // The menu that a command stands in.
 enum class CommandGroup : std::uint8_t { kFile, kView, kEvent, kMarks, kRows, kWindow };
+
+// Where the timeline is shown. What acts on the machine with the recording is not for a browser on
+// another one.
+enum class ShownIn : std::uint8_t { kWindow, kBrowser };
 
 struct Command {
   CommandId id;
@@ -100,13 +106,15 @@ std::string_view GroupTitle(CommandGroup group);
 
 // What a key does; empty if nothing, or if it is held down and the command is not to be repeated.
 std::optional<CommandId> CommandFor(const KeyPress& press);
+// Whether it can be done there.
+bool IsOffered(CommandId command, ShownIn place);
 // By its name in scripts.
 std::optional<CommandId> CommandNamed(std::string_view name);
 // "W" or "Home or 0".
 std::string KeysOf(const Command& command);
 
-// Commands in whose title or help every word of the text occurs, in any case; those with all words
-// in the title first. All of them for an empty text.
-std::vector<const Command*> CommandsMatching(std::string_view text);
+// Commands that are offered there and in whose title or help every word of the text occurs, in any
+// case; those with all words in the title first. All of them for an empty text.
+std::vector<const Command*> CommandsMatching(std::string_view text, ShownIn place);
 
 }  // namespace traceinject

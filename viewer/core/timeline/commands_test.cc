@@ -34,7 +34,7 @@ TEST(Commands, EachIsThereOnceWithKeyAndWords) {
     EXPECT_EQ(CommandFor(command.key), command.id);
     EXPECT_EQ(command.name.find(' '), std::string_view::npos) << "scripts are split at spaces";
   }
-  EXPECT_EQ(ids.size(), static_cast<std::size_t>(CommandId::kColors) + 1);
+  EXPECT_EQ(ids.size(), static_cast<std::size_t>(CommandId::kSavePicture) + 1);
   EXPECT_EQ(CommandFor(Key::kNoKey), std::nullopt);
   EXPECT_EQ(CommandNamed("dance"), std::nullopt);
 }
@@ -64,13 +64,14 @@ TEST(Commands, HelpNamesBothKeys) {
 }
 
 TEST(Commands, AreFoundByWords) {
-  EXPECT_EQ(CommandsMatching("").size(), Commands().size());
-  EXPECT_EQ(CommandsMatching("ZOOM in").front()->id, CommandId::kZoomIn);
-  EXPECT_EQ(CommandsMatching("  run whole ").front()->id, CommandId::kShowAll);
-  const auto collective = CommandsMatching("collective");
+  EXPECT_EQ(CommandsMatching("", ShownIn::kWindow).size() + 2, Commands().size());
+  EXPECT_EQ(CommandsMatching("", ShownIn::kBrowser).size() + 3, Commands().size());
+  EXPECT_EQ(CommandsMatching("ZOOM in", ShownIn::kWindow).front()->id, CommandId::kZoomIn);
+  EXPECT_EQ(CommandsMatching("  run whole ", ShownIn::kWindow).front()->id, CommandId::kShowAll);
+  const auto collective = CommandsMatching("collective", ShownIn::kWindow);
   EXPECT_EQ(collective.size(), 2U) << "the help counts too";
-  EXPECT_TRUE(CommandsMatching("zoom xyzzy").empty());
-  const auto mark = CommandsMatching("mark");
+  EXPECT_TRUE(CommandsMatching("zoom xyzzy", ShownIn::kWindow).empty());
+  const auto mark = CommandsMatching("mark", ShownIn::kWindow);
   ASSERT_GT(mark.size(), 4U);
   EXPECT_EQ(mark.front()->id, CommandId::kMark);
   EXPECT_EQ(mark.back()->id, CommandId::kMeasureSelection) << "only its help speaks of marks";

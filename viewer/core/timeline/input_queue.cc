@@ -16,14 +16,21 @@ class FrameMaker {
 
   // Keys are told first: one that came after the mouse did something waits.
   bool Take(const KeyPress& key) {
-    if (moved_ || pressed_ || turned_) return false;
+    if (typed_ || moved_ || pressed_ || turned_) return false;
     input_.keys.push_back(key);
+    return true;
+  }
+  // A key that comes after it, perhaps the same one again, waits.
+  bool Take(const TypedText& typed) {
+    if (typed_ || moved_ || pressed_ || turned_) return false;
+    input_.text = typed.text;
+    typed_ = true;
     return true;
   }
   // What the mouse did was done with what was held then.
   bool Take(const Modifiers& held) {
     if (held == input_.held) return true;
-    if (moved_ || pressed_ || turned_) return false;
+    if (typed_ || moved_ || pressed_ || turned_) return false;
     input_.held = held;
     return true;
   }
@@ -56,7 +63,7 @@ class FrameMaker {
 
  private:
   FrameInput input_;
-  bool moved_ = false, pressed_ = false, turned_ = false;
+  bool typed_ = false, moved_ = false, pressed_ = false, turned_ = false;
 };
 
 }  // namespace

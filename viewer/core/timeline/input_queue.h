@@ -9,6 +9,8 @@
 #include <array>
 #include <cstddef>
 #include <deque>
+#include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -33,14 +35,20 @@ struct WheelSteps {
   float y = 0, x = 0;
 };
 
+// Characters that were typed or pasted, in UTF-8.
+struct TypedText {
+  std::string text;
+};
+
 struct MouseState {
   MousePlace place = kNoPlace;
   std::array<bool, kMouseButtons> down = {};
 };
 
-// What one frame is told: keys first, then the mouse.
+// What one frame is told: keys first, then what they typed, then the mouse.
 struct FrameInput {
   std::vector<KeyPress> keys;
+  std::string text;
   Modifiers held;
   MouseState mouse;
   WheelSteps wheel;
@@ -49,6 +57,8 @@ struct FrameInput {
 class InputQueue {
  public:
   void Press(const KeyPress& key) { events_.emplace_back(key); }
+  // After the press of the key that types it, for windows that tell of both. A frame gets one.
+  void Type(TypedText text) { events_.emplace_back(std::move(text)); }
   void Move(const MousePlace& place) { events_.emplace_back(place); }
   // From here on, for the mouse; key presses know theirs.
   void Hold(Modifiers held) { events_.emplace_back(held); }
@@ -63,7 +73,8 @@ class InputQueue {
   bool empty() const { return events_.empty(); }
 
  private:
-  std::deque<std::variant<KeyPress, Modifiers, MousePlace, MouseButton, WheelSteps>> events_;
+  std::deque<std::variant<KeyPress, TypedText, Modifiers, MousePlace, MouseButton, WheelSteps>>
+      events_;
   Modifiers held_;
   MouseState mouse_;
 };

@@ -15,6 +15,27 @@ TEST(InputQueue, ManyMovesAreOneAndThePlaceStays) {
   EXPECT_EQ(queue.Next().mouse.place, (MousePlace{99, 5}));
 }
 
+TEST(InputQueue, AKeyIsToldWithWhatItTypesAndTheNextOneAfterIt) {
+  InputQueue queue;
+  queue.Press(Key::kSlash);
+  queue.Type({"/"});
+  queue.Press(Key::kBackspace);
+  queue.Type({});
+  queue.Press(Key::kBackspace);
+  queue.Type({});
+  queue.Move({10, 5});
+  FrameInput frame = queue.Next();
+  ASSERT_EQ(frame.keys.size(), 1U);
+  EXPECT_EQ(frame.text, "/");
+  EXPECT_EQ(frame.mouse.place, kNoPlace);
+  EXPECT_EQ(queue.Next().keys.size(), 1U);
+  frame = queue.Next();
+  EXPECT_EQ(frame.keys.size(), 1U);
+  EXPECT_EQ(frame.text, "");
+  EXPECT_EQ(frame.mouse.place, (MousePlace{10, 5}));
+  EXPECT_TRUE(queue.empty());
+}
+
 TEST(InputQueue, APressIsToldWhereItWas) {
   InputQueue queue;
   queue.Move({10, 5});

@@ -430,6 +430,11 @@ void Timeline::ScrollToRow(std::uint32_t row) {
   if (bottom > scroll_px_ + Plot().height()) ScrollTo(bottom - Plot().height());
 }
 
+void Timeline::RevealAtTop(std::uint32_t row) {
+  ScrollToRow(row);
+  if (!layout_.IsPinned(row)) ScrollTo(layout_.top_px(row) - layout_.pinned_px());
+}
+
 float Timeline::GroupBottom(std::uint32_t row) const {
   float bottom = layout_.bottom_px(row);
   const auto is_inside = [&](std::uint32_t other) {

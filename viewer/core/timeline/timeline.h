@@ -70,6 +70,10 @@ class Timeline {
   void Turn(const WheelTurn& wheel);
   // Selects and, where it is off the screen, moves the view to it; opens its group.
   void Reveal(const EventRef& ref);
+  // Where it is off the screen, the view moves to it; its group is opened.
+  void RevealRow(std::uint32_t row) { ScrollToRow(row); }
+  // The first one below the ruler, as far as there are rows below it.
+  void RevealAtTop(std::uint32_t row);
   // Which rows are shown: `change` does with the list what it likes.
   void ChangeRows(const std::function<void(RowList&)>& change);
   void SetLook(const Look& look) { look_ = look; }

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <string>
 
-#include "viewer/core/timeline/commands.h"
 #include "viewer/ui/widgets/widgets.h"
 
 namespace traceinject {
@@ -39,9 +38,9 @@ void HelpColumn(const char* id, float help_px, Lines lines) {
   ImGui::EndGroup();
 }
 
-void CommandLines(CommandGroup group) {
+void CommandLines(CommandGroup group, ShownIn place) {
   for (const Command& command : Commands()) {
-    if (command.group == group) Line(KeysOf(command), command.help);
+    if (command.group == group && IsOffered(command.id, place)) Line(KeysOf(command), command.help);
   }
   Line("", "");
 }
@@ -55,7 +54,7 @@ float HelpPx(float screen_px, const Sizes& sizes) {
 }
 
 // Two columns of about the same length: all of it must fit on a small screen.
-void DrawHelp() {
+void DrawHelp(ShownIn place) {
   const Sizes sizes = ScreenSizes();
   const ImVec2 screen = ImGui::GetIO().DisplaySize;
   ImGui::SetNextWindowPos({screen.x / 2, screen.y / 2}, ImGuiCond_Always, {0.5F, 0.5F});
@@ -66,18 +65,18 @@ void DrawHelp() {
                ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_AlwaysAutoResize |
                    ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoInputs);
   const float help_px = HelpPx(screen.x, sizes);
-  HelpColumn("left", help_px, [] {
-    CommandLines(CommandGroup::kFile);
-    CommandLines(CommandGroup::kView);
-    CommandLines(CommandGroup::kEvent);
-    CommandLines(CommandGroup::kWindow);
+  HelpColumn("left", help_px, [place] {
+    CommandLines(CommandGroup::kFile, place);
+    CommandLines(CommandGroup::kView, place);
+    CommandLines(CommandGroup::kEvent, place);
+    CommandLines(CommandGroup::kWindow, place);
   });
   ImGui::SameLine(0, kBetweenEms * sizes.font);
-  HelpColumn("right", help_px, [] {
+  HelpColumn("right", help_px, [place] {
     for (const Gesture& gesture : Gestures()) Line(std::string(gesture.gesture), gesture.help);
     Line("", "");
-    CommandLines(CommandGroup::kRows);
-    CommandLines(CommandGroup::kMarks);
+    CommandLines(CommandGroup::kRows, place);
+    CommandLines(CommandGroup::kMarks, place);
   });
   ImGui::End();
   ImGui::PopStyleVar(2);
