@@ -17,7 +17,7 @@ DRIVER = shutil.which("chromedriver")
 # It asks nobody for anything: no updates, no experiments, no name that resolves.
 FLAGS = ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
          "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", "--hide-scrollbars",
-         "--host-resolver-rules=MAP * ~NOTFOUND")
+         "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1", "--use-angle=swiftshader", "--enable-unsafe-swiftshader")
 START_S = 60
 
 
@@ -79,7 +79,8 @@ class Browser:
         return self._send("POST", "/goog/cdp/execute", {"cmd": command, "params": parameters})
 
     def open(self, path, width=1280, height=900, dark=False, motion=False, ratio=1):
-        """A file, with what follows the # of its address if there is any. motion: pages may move things."""
+        """A file, with what follows the # of its address if there is any, or the address of a server on this machine. motion: pages may
+        move things."""
         path, _, fragment = str(path).partition("#")
         self.devtools("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=ratio, mobile=False)
         self.devtools("Emulation.setEmulatedMedia",
@@ -87,7 +88,8 @@ class Browser:
                                 {"name": "prefers-reduced-motion", "value": "no-preference" if motion else "reduce"}])
         # Another address first: of the same page with another place nothing would be read again.
         self._send("POST", "/url", {"url": "about:blank"})
-        self._send("POST", "/url", {"url": pathlib.Path(path).resolve().as_uri() + ("#" + fragment if fragment else "")})
+        address = path if path.startswith("http:") else pathlib.Path(path).resolve().as_uri()
+        self._send("POST", "/url", {"url": address + ("#" + fragment if fragment else "")})
 
     def run(self, script, *arguments):
         """What the script returns."""

@@ -16,6 +16,7 @@
 #include "viewer/core/session/recent_files.h"
 #include "viewer/options/exit_code.h"
 #include "viewer/platform/window.h"
+#include "viewer/serve/serve_viewers.h"
 
 namespace traceinject {
 namespace {
@@ -44,20 +45,30 @@ int Bench(const ViewerOptions& options) {
   return kExitOk;
 }
 
+// Looked for before there is a window, so that a misspelt name is told at once and without one.
+int FindThen(const ViewerOptions& options, int (*show)(const ViewerOptions&)) {
+  const Result<RunPaths> found = ResolveRunPaths(options.paths);
+  return found.ok() ? show(options) : Fail(found.error());
+}
+
+int Serve(const ViewerOptions& options) {
+  const Status served = ServeViewers(options);
+  return served.ok() ? kExitOk : Fail(served.error());
+}
+
 int OpenWindow(const ViewerOptions& options) {
-  if (options.paths.empty() && !HasDisplay()) {
-    const UsageText usage = NoRecordingGiven();
-    std::fputs(usage.text.c_str(), stderr);
-    return usage.exit_code;
-  }
-  // Looked for now, so that a misspelt name is told at once and without a display.
-  if (!options.paths.empty()) {
-    const Result<RunPaths> found = ResolveRunPaths(options.paths);
-    if (!found.ok()) return Fail(found.error());
-  }
   WindowSession session(options, RecentFilesPath());
   const Status window = RunWindow(session, options.scale);
   return window.ok() ? kExitOk : Fail(window.error());
+}
+
+// Without a recording one is asked for, which takes a display.
+int AskThenOpenWindow(const ViewerOptions& options) {
+  if (!options.paths.empty()) return FindThen(options, OpenWindow);
+  if (HasDisplay()) return OpenWindow(options);
+  const UsageText usage = NoRecordingGiven();
+  std::fputs(usage.text.c_str(), stderr);
+  return usage.exit_code;
 }
 
 }  // namespace
@@ -67,7 +78,8 @@ int Traceview(const ViewerOptions& options) {
   if (options.bench_frames != 0) return Bench(options);
   const bool without_window =
       !options.screenshot.empty() || !options.script.empty() || !options.dump_state.empty();
-  if (!without_window) return OpenWindow(options);
+  if (options.serve) return FindThen(options, Serve);
+  if (!without_window) return AskThenOpenWindow(options);
   const Status done = RunWithoutWindow(options);
   return done.ok() ? kExitOk : Fail(done.error());
 }

@@ -20,7 +20,7 @@ WindowSession::WindowSession(const ViewerOptions& options, const std::string& re
       ui_(NamesOf(options.paths)),
       recent_(recent_path),
       title_(TitleFor(options.paths)) {
-  ui_.SetLook({.theme = options.theme});
+  ui_.SetLook({.theme = options.theme.value_or(ThemeId::kDark)});
   ui_.SetRecent(recent_.paths());
   if (options.paths.empty()) return;
   BackgroundLoad::Options how;

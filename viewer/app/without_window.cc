@@ -96,7 +96,7 @@ Status RunWithoutWindow(const ViewerOptions& options) {
   Result<Stage> stage = Stage::Open(options, pictures);
   if (!stage.ok()) return Error{stage.error()};
   ViewerUi ui(NamesOf(options.paths));
-  ui.SetLook({.theme = options.theme});
+  ui.SetLook({.theme = options.theme.value_or(ThemeId::kDark)});
   if (run) ui.SetLoaded(std::move(run), options.from_ns, options.to_ns);
   Status played = PlayScript(steps.value(), ui, stage.value().For(ui));
   if (played.ok() || options.script.empty()) return played;

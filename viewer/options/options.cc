@@ -17,6 +17,7 @@ namespace {
 constexpr int kMinPx = 200, kMaxPx = 16384;
 constexpr int kMaxFrames = 1'000'000;
 constexpr double kMinScale = 0.5, kMaxScale = 4;
+constexpr char kServeAddress[] = "127.0.0.1:8090";
 constexpr std::uint64_t kMaxEvents = 1'000'000'000;
 
 constexpr const char* kDescription =
@@ -24,6 +25,7 @@ constexpr const char* kDescription =
     "  traceview                              choose a recording in the window\n"
     "  traceview run.db                       open it (also run.db.zst, a folder, several files)\n"
     "  traceview run.db --from 2s --to 2.1s   the same, zoomed in\n"
+    "  traceview run.db --serve               in a browser, on this machine or through ssh\n"
     "  traceview run.db --screenshot a.png    a picture; needs no display\n"
     "  traceview run.db --script steps.txt    scripted user actions; needs no display\n\n"
     "The row \"GPU\" is the union of its streams, blue where it computes, orange where only\n"
@@ -54,10 +56,10 @@ std::string ParseSize(const std::string& text, ViewerOptions& options) {
   return "--size " + text + ": expected WIDTHxHEIGHT in pixels, each 200 to 16384, as in 1600x900";
 }
 
-std::string ParseTheme(const std::string& text, ThemeId& theme) {
+std::string ParseTheme(const std::string& text, std::optional<ThemeId>& theme) {
   const std::optional<ThemeId> found = ThemeCalled(text);
   if (!found) return "--theme " + text + ": expected dark or light";
-  theme = *found;
+  theme = found;
   return "";
 }
 
@@ -83,15 +85,17 @@ void CheckTogether(const ViewerOptions& options) {
   }
   if (options.bench_events != 0 && !options.paths.empty())
     throw CLI::ValidationError("--bench-events generates a run and takes no recording");
-  const bool needs_recording = options.check || !options.dump_state.empty() ||
+  const bool needs_recording = options.check || options.serve || !options.dump_state.empty() ||
                                (options.bench_frames != 0 && options.bench_events == 0);
   if (needs_recording && options.paths.empty()) throw CLI::ValidationError(kNoRecording);
   const bool plays =
       !options.screenshot.empty() || !options.script.empty() || !options.dump_state.empty();
-  const int modes = (plays ? 1 : 0) + (options.check ? 1 : 0) + (options.bench_frames ? 1 : 0);
+  const int modes = (plays ? 1 : 0) + (options.check ? 1 : 0) + (options.bench_frames ? 1 : 0) +
+                    (options.serve ? 1 : 0);
   if (modes > 1) {
     throw CLI::ValidationError(
-        "--check, --bench-frames, and --screenshot with --script and --dump-state are mutually "
+        "--check, --bench-frames, --serve, and --screenshot with --script and --dump-state are "
+        "mutually "
         "exclusive");
   }
   if (modes > 0 && options.follow) throw CLI::ValidationError("--follow requires a window");
@@ -158,7 +162,7 @@ void AddViewerOptions(CLI::App& app, ViewerOptions& options) {
       ->type_name("WxH");
   add_parsed(
       "--theme", [&options](const std::string& text) { return ParseTheme(text, options.theme); },
-      "dark (default) or light; T switches it in the window")
+      "dark (default) or light; T switches it. With --serve, default: what the browser is set to")
       ->type_name("NAME:{dark,light}");
   app.add_option(
          "--scale", options.scale,
@@ -177,6 +181,19 @@ void AddViewerOptions(CLI::App& app, ViewerOptions& options) {
       "--view", [&options](const std::string& text) { return ParseView(text, options); },
       "both at once: 1.2s..1.25s")
       ->type_name("FROM..TO");
+  app.add_option_function<std::vector<std::string>>(
+         "--serve",
+         [&options](const std::vector<std::string>& given) {
+           options.serve = given.empty() ? kServeAddress : given.front();
+           if (options.serve->find(':') == std::string::npos)
+             throw CLI::ValidationError("--serve " + *options.serve +
+                                        ": expected HOST:PORT, as in 127.0.0.1:8090; name the "
+                                        "recording before --serve");
+         },
+         "show the recording in browsers: print an address with a token, and answer there until "
+         "Ctrl-C (default 127.0.0.1:8090). Needs no display")
+      ->type_name("HOST:PORT")
+      ->expected(0, 1);
   app.add_option("--script", options.script, "run the script in this file and exit; see below")
       ->type_name("FILE");
   app.add_option(

@@ -19,11 +19,12 @@ namespace traceinject {
 struct ViewerOptions {
   std::vector<std::string> paths;
   // Without any of these a window is opened.
-  std::string screenshot;  // path of the picture
-  std::string script;      // path of the script, which is played first
-  std::string dump_state;  // path of the JSON; "-": stdout
+  std::optional<std::string> serve;  // where browsers are answered, HOST:PORT
+  std::string screenshot;            // path of the picture
+  std::string script;                // path of the script, which is played first
+  std::string dump_state;            // path of the JSON; "-": stdout
   int width_px = 1600, height_px = 900;
-  ThemeId theme = ThemeId::kDark;
+  std::optional<ThemeId> theme;          // empty: dark, or what the browser is set to
   std::optional<float> scale;            // of text and all else; empty: that of the screen
   std::optional<TimeNs> from_ns, to_ns;  // relative to the first GPU operation
   bool follow = false;                   // read again when the recording grows

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "viewer/serve/served_viewer.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "viewer/core/load/title.h"
+#include "viewer/serve/frame_coder.h"
+
+namespace traceinject {
+namespace {
+
+// Sent and not on the screen: one that is drawn there, and one on its way.
+constexpr std::uint32_t kFramesAhead = 2;
+// For a browser to say who it is.
+constexpr std::chrono::seconds kHelloTime{10};
+
+using Clock = std::chrono::steady_clock;
+
+}  // namespace
+
+void ServedViewer::OnMessage(std::string_view message) {
+  const auto events = ReadInputEvents(message);
+  if (!events) return socket_->Close("not understood: another version of the page?");
+  for (const InputEvent& event : *events) {
+    if (const std::string_view problem = Take(event); !problem.empty())
+      return socket_->Close(problem);
+  }
+  Advance();
+}
+
+std::string_view ServedViewer::Take(const InputEvent& event) {
+  if (const auto* const hello = std::get_if<Hello>(&event)) return Begin(*hello);
+  if (!session_) return "the first message has to be the greeting";
+  if (const auto* const seen = std::get_if<FrameSeen>(&event)) {
+    if (seen->frame > sent_) return "no such frame was sent";
+    seen_ = std::max(seen_, seen->frame);
+  } else {
+    session_->Take(event);
+  }
+  return "";
+}
+
+std::string_view ServedViewer::Begin(const Hello& hello) {
+  if (session_) return "one greeting is enough";
+  if (!all_.credentials.Admit("Bearer " + hello.token)) return "token";
+  const ViewerOptions& options = all_.options;
+  SessionStart start;
+  start.name = NamesOf(options.paths);
+  start.theme = options.theme.value_or(hello.is_dark ? ThemeId::kDark : ThemeId::kLight);
+  start.scale = options.scale;
+  start.from_ns = options.from_ns;
+  start.to_ns = options.to_ns;
+  start.link = hello.link;
+  start.screen = hello.screen;
+  session_.emplace(all_.run, std::move(start));
+  Send(ServedPart::kTitle, "traceview " + NamesOf(options.paths));
+  return "";
+}
+
+void ServedViewer::OnTick() {
+  if (!session_) {
+    if (Clock::now() - since_ > kHelloTime) socket_->Close("no greeting came");
+    return;
+  }
+  all_.run.Update();
+  session_->Wake();
+  Advance();
+}
+
+// One frame that differs, then it is the turn of the others: OnSent() goes on.
+void ServedViewer::Advance() {
+  if (!session_) return;
+  bool sends = false;
+  do {
+    if (session_->IsDue()) {
+      const auto begun = Clock::now();
+      session_->Draw();
+      drawing_ = std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - begun);
+    }
+    const bool is_free = !socket_->is_sending() && sent_ - seen_ < kFramesAhead;
+    SendFont();
+    sends = is_free && SendFrame();
+    SendNews();
+  } while (!sends && session_->IsDue());
+}
+
+void ServedViewer::Send(ServedPart part, std::string_view content) {
+  std::string message(1, static_cast<char>(part));
+  socket_->Send(message.append(content));
+}
+
+void ServedViewer::SendFont() {
+  const std::optional<FontTexture> font = session_->TakeFont();
+  if (!font) return;
+  std::string content;
+  AddNumber(static_cast<std::uint32_t>(font->width_px), content);
+  AddNumber(static_cast<std::uint32_t>(font->height_px), content);
+  Send(ServedPart::kFont, content + font->alpha);
+}
+
+void ServedViewer::SendNews() {
+  if (const auto copied = session_->TakeCopied()) Send(ServedPart::kCopied, *copied);
+  if (std::string link = session_->link(); link != sent_link_) {
+    sent_link_ = std::move(link);
+    Send(ServedPart::kLink, sent_link_);
+  }
+  if (const auto id = session_->TakeForBrowser()) {
+    const auto command = std::ranges::find(Commands(), *id, &Command::id);
+    Send(ServedPart::kCommand, command->name);
+  }
+}
+
+bool ServedViewer::SendFrame() {
+  if (session_->frame() == sent_frame_) return false;
+  const auto begun = Clock::now();
+  const std::string frame = CodeFrame(sent_frame_, session_->frame());
+  sent_frame_ = session_->frame();
+  const auto coding = std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - begun);
+  std::string content;
+  AddNumber(++sent_, content);
+  AddNumber(static_cast<std::uint32_t>((drawing_ + coding).count()), content);
+  Send(ServedPart::kFrame, content + frame);
+  return true;
+}
+
+}  // namespace traceinject

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a browser's user does, as bytes, and what that changes.
+#include "viewer/serve/viewer_session.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <thread>
+
+#include "viewer/core/testing/sample_run.h"
+#include "viewer/serve/testing/input_bytes.h"
+
+namespace traceinject {
+namespace {
+
+class ViewerSessionTest : public testing::Test {
+ protected:
+  ViewerSessionTest() {
+    WriteSampleRun(path_);
+    run_.emplace(std::vector<std::string>{path_});
+  }
+
+  void Open(const std::string& link = "", std::uint16_t height = 800) {
+    SessionStart start;
+    start.name = "run.db";
+    start.link = link;
+    start.screen = {1400, height, 1};
+    session_.emplace(*run_, start);
+    for (int i = 0; i < 6'000 && !IsShown(); ++i) {
+      run_->Update();
+      session_->Draw();
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    ASSERT_TRUE(IsShown());
+    Settle();
+  }
+  bool IsShown() const { return session_->ui().timeline() != nullptr && !run_->progress(); }
+  void Settle() {
+    while (session_->IsDue()) session_->Draw();
+    session_->ui().WaitForPanels();
+    session_->Draw();
+    while (session_->IsDue()) session_->Draw();
+  }
+  static void Take(ViewerSession& session, const std::string& message) {
+    const auto events = ReadInputEvents(message);
+    ASSERT_TRUE(events.has_value());
+    for (const InputEvent& event : *events) session.Take(event);
+    while (session.IsDue()) session.Draw();
+  }
+  void Tell(const std::string& message) {
+    Take(*session_, message);
+    Settle();
+  }
+  const Timeline& timeline() const { return *session_->ui().timeline(); }
+  Box TimelineBox() const { return session_->ui().controls().Find("timeline").value_or(Box()); }
+  // On the screen, of a moment of a row.
+  MousePlace Place(const std::string& label, TimeNs time) const {
+    const auto& rows = timeline().model().rows;
+    const auto row = std::ranges::find(rows, label, &Row::label) - rows.begin();
+    const Box box = TimelineBox();
+    return {box.left + timeline().Plot().left + timeline().view().X(time),
+            box.top + timeline().LaneTop(static_cast<std::size_t>(row), 0) + 4};
+  }
+  void Click(const MousePlace& at) {
+    Tell(MoveBytes(at.x, at.y) + ButtonBytes(0, true) + ButtonBytes(0, false));
+  }
+
+  TemporaryFolder folder_;
+  std::string path_ = folder_ / "run.db";
+  std::optional<SharedRun> run_;
+  std::optional<ViewerSession> session_;
+};
+
+TEST_F(ViewerSessionTest, KeysZoomAndPan) {
+  Open();
+  const TimeNs span = timeline().view().span_ns();
+  Tell(KeyBytes(Key::kW, "w") + KeyBytes(Key::kW, "w"));
+  EXPECT_LT(timeline().view().span_ns(), span);
+  const TimeNs start = timeline().view().start_ns();
+  Tell(KeyBytes(Key::kD, "d"));
+  EXPECT_GT(timeline().view().start_ns(), start);
+  Tell(KeyBytes(Key::kHome));
+  EXPECT_EQ(timeline().view().span_ns(), span);
+}
+
+TEST_F(ViewerSessionTest, AClickInOneMessageSelects) {
+  Open();
+  Click(Place("stream 7", 1'025 * kUs));
+  ASSERT_TRUE(timeline().selection().has_value());
+  Tell(KeyBytes(Key::kEscape));
+  EXPECT_FALSE(timeline().selection().has_value());
+}
+
+TEST_F(ViewerSessionTest, ControlAndTheWheelZoomAtThePointer) {
+  Open();
+  const MousePlace at = Place("stream 7", 2 * kMs);
+  const TimeNs span = timeline().view().span_ns();
+  Tell(HoldBytes({.control = true}) + MoveBytes(at.x, at.y) + WheelBytes(2, 0) + HoldBytes({}));
+  EXPECT_LT(timeline().view().span_ns(), span * 7 / 10);
+  EXPECT_NEAR(Place("stream 7", 2 * kMs).x, at.x, 1);
+}
+
+TEST_F(ViewerSessionTest, AFingerMovesTheTimelineAndDoesNotMeasure) {
+  Open("t=1ms..2ms");
+  const MousePlace from = Place("stream 7", 2'500 * kUs);
+  const TimeNs start = timeline().view().start_ns();
+  Tell(FingerBytes(true, from.x, from.y) + MoveBytes(from.x - 100, from.y) +
+       MoveBytes(from.x - 200, from.y) + FingerBytes(false, from.x - 200, from.y));
+  EXPECT_GT(timeline().view().start_ns(), start);
+  EXPECT_FALSE(timeline().measure().has_value());
+  Tell(MoveBytes(from.x, from.y));
+  const TimeNs then = timeline().view().start_ns();
+  Tell(MoveBytes(from.x + 300, from.y));
+  EXPECT_EQ(timeline().view().start_ns(), then) << "it was lifted";
+}
+
+// All in one message, as over a slow link: what opens the field, what is typed into it, and Enter.
+TEST_F(ViewerSessionTest, TypedTextGoesToTheFieldThatAKeyOpened) {
+  Open();
+  const TimeNs all = timeline().view().span_ns();
+  const ThemeId theme = timeline().look().theme;
+  Tell(KeyBytes(Key::kW, "w") + KeyBytes(Key::kW, "w"));
+  ASSERT_LT(timeline().view().span_ns(), all);
+  Tell(KeyBytes({Key::kP, {.control = true, .shift = true}}) + KeyBytes(Key::kW, "w") +
+       KeyBytes(Key::kH, "h") + KeyBytes(Key::kT, "t") + KeyBytes(Key::kT, "t") +
+       KeyBytes(Key::kBackspace) + KeyBytes(Key::kBackspace) + KeyBytes(Key::kO, "o") +
+       KeyBytes(Key::kL, "l") + KeyBytes(Key::kE, "e") + KeyBytes(Key::kEnter));
+  EXPECT_EQ(timeline().view().span_ns(), all) << "the command Whole run";
+  EXPECT_EQ(timeline().look().theme, theme) << "no letter was a command";
+}
+
+TEST_F(ViewerSessionTest, NothingIsDueOnceItHasSettled) {
+  Open();
+  session_->Wake();
+  while (session_->IsDue()) session_->Draw();
+  session_->Wake();
+  EXPECT_FALSE(session_->IsDue());
+  const DrawnFrame before = session_->frame();
+  session_->Draw();
+  EXPECT_TRUE(session_->frame() == before) << "the same frame, to the bit";
+}
+
+TEST_F(ViewerSessionTest, TwoLookAtOneRecordingEachInItsOwnWay) {
+  Open();
+  SessionStart start;
+  start.screen = {900, 600, 2};
+  ViewerSession other(*run_, start);
+  for (int i = 0; i < 5; ++i) other.Draw();
+  ASSERT_NE(other.ui().timeline(), nullptr);
+  EXPECT_EQ(&other.ui().timeline()->run(), &timeline().run()) << "read once";
+  const TimeNs span = timeline().view().span_ns();
+  Take(other, KeyBytes(Key::kW));
+  EXPECT_LT(other.ui().timeline()->view().span_ns(), span);
+  Settle();
+  EXPECT_EQ(timeline().view().span_ns(), span);
+  EXPECT_EQ(other.frame().width_px, 900);
+  EXPECT_EQ(session_->frame().width_px, 1400);
+}
+
+TEST_F(ViewerSessionTest, AnotherSizeIsDrawnAndAnotherScaleHasAnotherFont) {
+  Open();
+  ASSERT_TRUE(session_->TakeFont().has_value());
+  Tell(InputBytes(InputKind::kScreen)
+           .Add(std::uint16_t{700})
+           .Add(std::uint16_t{500})
+           .Add(1.0F)
+           .bytes());
+  EXPECT_EQ(session_->frame().width_px, 700);
+  EXPECT_FALSE(session_->TakeFont().has_value());
+  Tell(InputBytes(InputKind::kScreen)
+           .Add(std::uint16_t{700})
+           .Add(std::uint16_t{500})
+           .Add(2.0F)
+           .bytes());
+  EXPECT_TRUE(session_->TakeFont().has_value());
+  // Whatever a browser claims to be.
+  Tell(InputBytes(InputKind::kScreen)
+           .Add(std::uint16_t{0})
+           .Add(std::uint16_t{65535})
+           .Add(1e5F)
+           .bytes());
+  EXPECT_GT(session_->frame().width_px, 0);
+  EXPECT_LT(session_->frame().height_px, 10'000);
+}
+
+TEST_F(ViewerSessionTest, ALinkShowsWhatItWasMadeOf) {
+  Open();
+  EXPECT_EQ(session_->link(), "");
+  Tell(KeyBytes(Key::kW) + KeyBytes(Key::kW) + KeyBytes(Key::kD));
+  Click(Place("stream 7", 1'825 * kUs));
+  ASSERT_TRUE(timeline().selection().has_value());
+  const EventRef selected = *timeline().selection();
+  const TimelineView view = timeline().view();
+  const std::string link = session_->link();
+  EXPECT_NE(link.find("event="), std::string::npos);
+
+  session_.reset();
+  Open(link);
+  EXPECT_EQ(timeline().selection(), selected);
+  const double pixel = view.ns_per_px();
+  EXPECT_NEAR(static_cast<double>(timeline().view().start_ns() - view.start_ns()), 0, pixel);
+  EXPECT_NEAR(static_cast<double>(timeline().view().end_ns() - view.end_ns()), 0, pixel);
+  EXPECT_EQ(session_->link(), link);
+}
+
+TEST_F(ViewerSessionTest, ALinkKeepsTheRowAtTheTop) {
+  Open("", 420);
+  Tell(KeyBytes(Key::kDown) + KeyBytes(Key::kDown));
+  ASSERT_GT(timeline().scroll_px(), 0);
+  const std::string link = session_->link();
+  EXPECT_EQ(link.rfind("row=", 0), 0U);
+  const std::uint32_t top = timeline().ScrolledRows().front();
+  session_.reset();
+  Open(link, 420);
+  EXPECT_EQ(timeline().ScrolledRows().front(), top);
+}
+
+TEST_F(ViewerSessionTest, LinksThatSayNothingShowEverything) {
+  for (const char* const link : {"t=", "t=..", "t=2s..1s", "t=abc..2s", "row=no%20such", "event=1s",
+                                 "&&=&%zz=%", "t=-9e99s..9e99s"}) {
+    SCOPED_TRACE(link);
+    Open(link);
+    EXPECT_EQ(session_->link(), "");
+  }
+}
+
+TEST_F(ViewerSessionTest, WhatOnlyTheBrowserCanDoIsPassedOnOnce) {
+  Open();
+  EXPECT_EQ(session_->TakeForBrowser(), std::nullopt);
+  Tell(KeyBytes(Key::kY, "y"));
+  EXPECT_EQ(session_->TakeForBrowser(), CommandId::kCopyLink);
+  EXPECT_EQ(session_->TakeForBrowser(), std::nullopt);
+}
+
+}  // namespace
+}  // namespace traceinject
