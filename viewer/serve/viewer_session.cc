@@ -147,8 +147,9 @@ void ViewerSession::FollowLink() {
 
 void ViewerSession::Wake() {
   const bool moves = run_.progress() || run_.loaded() != shown_ || ui_.busy();
-  // Once more after that, to show how it ended.
-  if (std::exchange(moved_, moves) || moves) frames_ = std::max(frames_, 1);
+  if (moves) frames_ = std::max(frames_, 1);
+  // How it ended is to be seen, and may change where things are.
+  if (std::exchange(moved_, moves) && !moves) frames_ = kFramesAfterInput;
 }
 
 // ImGui is told of a key as being down for one frame.
