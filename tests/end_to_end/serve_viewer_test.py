@@ -115,11 +115,7 @@ class Viewers(Served):
     def shown(self, **how):
         """A viewer who sees the recording."""
         viewer = self.viewer(**how)
-        while not viewer.link:
-            if viewer.receive() == served_viewer.FRAME:  # keys do nothing yet while it is being read
-                viewer.send(served_viewer.key("W", "w"))
-        viewer.send(served_viewer.key("Home"))
-        viewer.receive_until(lambda: not viewer.link)
+        viewer.receive_until(lambda: viewer.title)
         return viewer
 
     def press(self, viewer, name):

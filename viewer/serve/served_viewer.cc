@@ -19,6 +19,11 @@ using Clock = std::chrono::steady_clock;
 
 }  // namespace
 
+ServedViewer::~ServedViewer() {
+  --all_.count;
+  if (all_.saver == this) all_.saver = nullptr;
+}
+
 void ServedViewer::OnMessage(std::string_view message) {
   const auto events = ReadInputEvents(message);
   if (!events) return socket_->Close("not understood: another version of the page?");
@@ -53,8 +58,9 @@ std::string_view ServedViewer::Begin(const Hello& hello) {
   start.to_ns = options.to_ns;
   start.link = hello.link;
   start.screen = hello.screen;
+  if (all_.saver == nullptr) all_.saver = this;
+  start.saves = all_.saver == this;
   session_.emplace(all_.run, std::move(start));
-  Send(ServedPart::kTitle, "traceview " + NamesOf(options.paths));
   return "";
 }
 
@@ -100,6 +106,8 @@ void ServedViewer::SendFont() {
 }
 
 void ServedViewer::SendNews() {
+  if (session_->ui().timeline() != nullptr && !std::exchange(has_title_, true))
+    Send(ServedPart::kTitle, "traceview " + NamesOf(all_.options.paths));
   if (const auto copied = session_->TakeCopied()) Send(ServedPart::kCopied, *copied);
   if (std::string link = session_->link(); link != sent_link_) {
     sent_link_ = std::move(link);

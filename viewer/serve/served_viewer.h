@@ -26,7 +26,7 @@ enum class ServedPart : std::uint8_t {
   kFont,     // width, height, a byte a pixel
   kLink,     // what ViewLink() makes
   kCopied,   // a text for the clipboard
-  kTitle,    // of the page
+  kTitle,    // of the page, once there is a timeline
   kCommand,  // the name of one that only the browser can do
 };
 
@@ -39,12 +39,14 @@ struct ServedViewers {
   const Credentials credentials;
   SharedRun run;
   std::size_t count = 0;  // of viewers
+  // Of several that save marks one would undo what the other did.
+  const void* saver = nullptr;
 };
 
 class ServedViewer : public WebSocketUser {
  public:
   explicit ServedViewer(ServedViewers& all) : all_(all) { ++all_.count; }
-  ~ServedViewer() override { --all_.count; }
+  ~ServedViewer() override;
   ServedViewer(const ServedViewer&) = delete;
   ServedViewer& operator=(const ServedViewer&) = delete;
 
@@ -72,6 +74,7 @@ class ServedViewer : public WebSocketUser {
   std::uint32_t sent_ = 0, seen_ = 0;  // numbers of frames
   std::chrono::microseconds drawing_{0};
   std::string sent_link_;
+  bool has_title_ = false;
 };
 
 }  // namespace traceinject

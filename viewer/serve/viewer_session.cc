@@ -63,6 +63,7 @@ FrameInput WithoutKeys(FrameInput input) {
 ViewerSession::ViewerSession(const SharedRun& run, SessionStart start)
     : run_(run), start_(std::move(start)), ui_(start_.name), link_(start_.link) {
   ui_.SetPlace(ShownIn::kBrowser);
+  if (!start_.saves) ui_.LeaveSidecarToAnother();
   ui_.SetLook({.theme = start_.theme});
   MakeScreen(start_.screen);
 }

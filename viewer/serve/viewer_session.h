@@ -24,6 +24,7 @@ struct SessionStart {
   std::optional<float> scale;            // empty: that of the screen
   std::optional<TimeNs> from_ns, to_ns;  // relative to the first GPU operation
   std::string link;                      // goes before them
+  bool saves = true;                     // marks and rows, beside the recording
   ScreenSize screen;
 };
 
@@ -58,7 +59,6 @@ class ViewerSession {
   std::optional<CommandId> TakeForBrowser();
   // Of what is shown now.
   std::string link() const;
-  std::string title() const { return start_.name; }
   const ViewerUi& ui() const { return ui_; }
 
  private:

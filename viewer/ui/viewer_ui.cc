@@ -45,6 +45,7 @@ void ViewerUi::SetLoaded(std::shared_ptr<const LoadedRun> loaded, std::optional<
                      keeps_ ? SidecarPath(loaded_->run) : "");
   workspace_->timeline().SetLook(look_);
   workspace_->SetPlace(place_);
+  if (!saves_) workspace_->LeaveSidecarToAnother();
   overview_.emplace(loaded_->rows);
   panels_ = std::make_unique<PanelArea>(*loaded_);
   report_.reset();

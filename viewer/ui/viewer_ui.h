@@ -32,6 +32,8 @@ class ViewerUi {
 
   // From the next recording on nothing is kept beside it, nor read from there.
   void KeepNothing() { keeps_ = false; }
+  // From the next recording on another viewer saves what is kept beside it.
+  void LeaveSidecarToAnother() { saves_ = false; }
   // From the next recording on it is shown there.
   void SetPlace(ShownIn place) { place_ = place; }
   // How the window looks from the next frame on.
@@ -110,7 +112,7 @@ class ViewerUi {
   std::string what_;
   std::optional<LoadProgress> progress_;
   std::string problem_;
-  bool keeps_ = true;
+  bool keeps_ = true, saves_ = true;
   ShownIn place_ = ShownIn::kWindow;
   ReportTask judge_{ReportOn};
   ShadingTask shade_{ShadingOf};

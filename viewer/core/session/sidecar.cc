@@ -161,6 +161,8 @@ SidecarContent Sidecar::Read(std::int64_t base_ns) {
 
 void Sidecar::Write(const SidecarContent& content, std::int64_t base_ns) {
   if (path_.empty() || !not_read_.empty()) return;
+  lost_ = lost_ || is_left_;
+  if (is_left_) return;
   if (!writing_) {
     writing_ = std::make_unique<LatestTask<std::string, Status>>(
         [path = path_](const std::string& json, const std::atomic<bool>&) {
@@ -172,6 +174,9 @@ void Sidecar::Write(const SidecarContent& content, std::int64_t base_ns) {
 
 std::string Sidecar::problem() const {
   if (!not_read_.empty()) return not_read_;
+  if (lost_)
+    return "Another viewer of this recording saves marks and row visibility. Yours last only as "
+           "long as this page.";
   const auto written = writing_ ? writing_->answer() : nullptr;
   if (!written || written->ok()) return "";
   return fmt::format(

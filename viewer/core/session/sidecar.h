@@ -47,6 +47,10 @@ class Sidecar {
   // Beside the caller, who does not wait; of several the last.
   void Write(const SidecarContent& content, std::int64_t base_ns);
 
+  // From here on another one writes the file; what this one is told to write is lost, which
+  // problem() then says.
+  void LeaveToAnother() { is_left_ = true; }
+
   // Why the file was not read, or not written the last time; empty if all is well.
   std::string problem() const;
   // Whether something is still being written.
@@ -58,6 +62,7 @@ class Sidecar {
  private:
   std::string path_;
   std::string not_read_;
+  bool is_left_ = false, lost_ = false;
   std::unique_ptr<LatestTask<std::string, Status>> writing_;  // null until there is something
 };
 

@@ -179,6 +179,18 @@ TEST_F(SidecarTest, WithoutAPathNothingIsWritten) {
   EXPECT_EQ(sidecar.problem(), "");
 }
 
+TEST_F(SidecarTest, OfTwoThatAreOpenOneWrites) {
+  Save({{{1, 2, "mine", 0xff}}, {}});
+  Sidecar other(path_);
+  EXPECT_EQ(other.Read(kBase).marks.size(), 1U);
+  other.LeaveToAnother();
+  EXPECT_EQ(other.problem(), "");
+  other.Write({}, kBase);
+  EXPECT_FALSE(other.busy());
+  EXPECT_NE(other.problem().find("Another viewer"), std::string::npos);
+  EXPECT_EQ(Read().marks.size(), 1U) << "it is as it was";
+}
+
 TEST_F(SidecarTest, TimesAtTheEndOfTheNumbersDoNotOverflow) {
   constexpr TimeNs kLast = std::numeric_limits<TimeNs>::max();
   Save({{{kLast, kLast, "", 0xff}}, {}});

@@ -32,6 +32,8 @@ class Workspace {
 
   void Do(CommandId command);
 
+  // See Sidecar.
+  void LeaveSidecarToAnother() { sidecar_->LeaveToAnother(); }
   // Where it is shown: a window, unless told otherwise. Commands that are not offered there do
   // nothing.
   void SetPlace(ShownIn place) { place_ = place; }

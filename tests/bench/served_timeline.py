@@ -1,0 +1,132 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What a timeline in a browser costs: time to the first rows, and of frames while panning and zooming their time on the server, their bytes on the way, and how many come a second.
+
+usage: served_timeline.py BUILD [--events N] [--frames N]    BUILD: the CMake folder of a release build
+
+A recording of N events (default 10 million) is written to a temporary folder and served to a viewer on this machine that sees every frame
+at once: what a browser takes to draw is not in the figures. Exits with 1 if a limit is broken. Run it on a machine that does nothing else.
+"""
+
+import argparse
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "end_to_end"))
+import served_viewer  # noqa: E402
+
+WIDTH, HEIGHT = 1920, 1080
+PLACE = (1200, 400)
+LIMITS = {"first_rows_s": 1.5, "server_ms": 8, "frame_kb": 150, "frames_a_second": 30}
+# Of a frame that shows nothing new, which then does not come.
+PATIENCE_S = 0.5
+
+broken = []
+
+
+def report(what, value, limit, unit, least=False):
+    print(f"{what:<52} {value:>10.2f} {unit:<5} {'at least' if least else 'limit'} {limit}")
+    if value < limit if least else value > limit:
+        broken.append(what)
+
+
+def at_share(values, share):
+    return sorted(values)[min(len(values) - 1, int(len(values) * share))]
+
+
+def zoom(steps, count):
+    for _ in range(count):
+        yield served_viewer.move(*PLACE) + served_viewer.wheel(steps, control=True)
+
+
+def zooming(count):
+    """In and out again."""
+    yield from zoom(0.5, count // 2)
+    yield from zoom(-0.5, count // 2)
+
+
+def panning(count):
+    for step in range(count):
+        yield served_viewer.key("D" if step % 6 < 3 else "A")
+
+
+def play(viewer, events):
+    """Each is sent once the frame for the one before it is there. Frames a second."""
+    viewer.server_ms.clear()
+    viewer.frame_bytes.clear()
+    began = time.monotonic()
+    for event in events:
+        before = viewer.frame
+        viewer.send(event)
+        try:
+            viewer.socket.connection.settimeout(PATIENCE_S)
+            viewer.receive_until(lambda before=before: viewer.frame > before)
+        except TimeoutError:
+            continue
+    return len(viewer.server_ms) / (time.monotonic() - began)
+
+
+def measure(what, viewer, events):
+    rate = play(viewer, events)
+    if not viewer.server_ms:
+        sys.exit(f"{what}: no frame came")
+    print(f"{what}: {len(viewer.server_ms)} frames, on the server p50 {at_share(viewer.server_ms, 0.5):.2f} ms, on the way p50 "
+          f"{at_share(viewer.frame_bytes, 0.5) / 1e3:.1f} kB")
+    report(f"{what}: on the server, p95", at_share(viewer.server_ms, 0.95), LIMITS["server_ms"], "ms")
+    report(f"{what}: on the way, p95", at_share(viewer.frame_bytes, 0.95) / 1e3, LIMITS["frame_kb"], "kB")
+    report(f"{what}: frames a second", rate, LIMITS["frames_a_second"], "", least=True)
+
+
+def processor_s(process):
+    fields = pathlib.Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def settle(viewer, server):
+    """Until all is read and judged, and the server rests."""
+    viewer.socket.connection.settimeout(1)
+    busy_s = -1.0
+    while processor_s(server.process) - busy_s > 0.1:
+        busy_s = processor_s(server.process)
+        try:
+            began = time.monotonic()
+            while time.monotonic() - began < 1:
+                viewer.receive()
+        except TimeoutError:
+            pass
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("build", type=pathlib.Path)
+    parser.add_argument("--events", type=int, default=10_000_000)
+    parser.add_argument("--frames", type=int, default=300)
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        recording = os.path.join(folder, "run.db")
+        subprocess.run([sys.executable, str(HERE / "make_run.py"), recording, "--events", str(arguments.events)], check=True)
+        began = time.monotonic()
+        server = served_viewer.Server(str(arguments.build / "bin" / "traceview"), recording)
+        try:
+            viewer = served_viewer.Viewer(server, WIDTH, HEIGHT)
+            viewer.receive_until(lambda: viewer.title)
+            report("first rows, from the start of the server", time.monotonic() - began, LIMITS["first_rows_s"], "s")
+            settle(viewer, server)
+            for notches in (4, 20, 40):
+                play(viewer, [served_viewer.key("Home"), *zoom(1, notches)])
+                measure(f"panning, {notches} notches in", viewer, panning(arguments.frames))
+            play(viewer, [served_viewer.key("Home")])
+            measure("zooming", viewer, zooming(arguments.frames))
+        finally:
+            server.end()
+    if broken:
+        sys.exit("beyond the limit: " + "; ".join(broken))
+
+
+if __name__ == "__main__":
+    main()
