@@ -154,9 +154,19 @@ TEST(Traceview, WithoutARecordingAndADisplayIsBadUsage) {
   EXPECT_NE(outcome.output.find("no recording given"), std::string::npos) << outcome.output;
 }
 
+TEST(Traceview, ServingTakesNoAddressButARecording) {
+  const Outcome outcome = RunTraceview("/nonexistent/run.db --serve");
+  EXPECT_EQ(outcome.exit_code, 3);
+  EXPECT_NE(outcome.output.find("/nonexistent/run.db"), std::string::npos) << outcome.output;
+}
+
 TEST(Traceview, BadUsageIsTwo) {
   for (const char* arguments : {"",
                                 "run.db --nosuch",
+                                "--serve",
+                                "--serve run.db",
+                                "run.db --serve --check",
+                                "run.db --serve --follow",
                                 "run.db --size 12",
                                 "run.db --size 1600x900x2",
                                 "run.db --size 0x900",

@@ -181,12 +181,12 @@ void AddViewerOptions(CLI::App& app, ViewerOptions& options) {
       "--view", [&options](const std::string& text) { return ParseView(text, options); },
       "both at once: 1.2s..1.25s")
       ->type_name("FROM..TO");
-  app.add_option_function<std::vector<std::string>>(
+  app.add_option_function<std::string>(
          "--serve",
-         [&options](const std::vector<std::string>& given) {
-           options.serve = given.empty() ? kServeAddress : given.front();
+         [&options](const std::string& address) {
+           options.serve = address.empty() ? kServeAddress : address;
            if (options.serve->find(':') == std::string::npos)
-             throw CLI::ValidationError("--serve " + *options.serve +
+             throw CLI::ValidationError("--serve " + address +
                                         ": expected HOST:PORT, as in 127.0.0.1:8090; name the "
                                         "recording before --serve");
          },

@@ -73,7 +73,11 @@ void DrawHelp(ShownIn place) {
   });
   ImGui::SameLine(0, kBetweenEms * sizes.font);
   HelpColumn("right", help_px, [place] {
-    for (const Gesture& gesture : Gestures()) Line(std::string(gesture.gesture), gesture.help);
+    for (const Gesture& gesture : Gestures()) {
+      const bool edits = gesture.id == GestureId::kControlClick;
+      if (edits && !IsOffered(CommandId::kOpenEditor, place)) continue;
+      Line(std::string(gesture.gesture), gesture.help);
+    }
     Line("", "");
     CommandLines(CommandGroup::kRows, place);
     CommandLines(CommandGroup::kMarks, place);
