@@ -12,6 +12,8 @@ namespace {
 
 // Sent and not on the screen: one that is drawn there, and one on its way.
 constexpr std::uint32_t kFramesAhead = 2;
+// Of one viewer in a turn, however much came from it; a tick later it goes on.
+constexpr int kFramesATurn = 16;
 // For a browser to say who it is.
 constexpr std::chrono::seconds kHelloTime{10};
 
@@ -78,6 +80,7 @@ void ServedViewer::OnTick() {
 void ServedViewer::Advance() {
   if (!session_) return;
   bool sends = false;
+  int turn = 0;
   do {
     if (session_->IsDue()) {
       const auto begun = Clock::now();
@@ -88,7 +91,7 @@ void ServedViewer::Advance() {
     SendFont();
     sends = is_free && SendFrame();
     SendNews();
-  } while (!sends && session_->IsDue());
+  } while (!sends && session_->IsDue() && ++turn < kFramesATurn);
 }
 
 void ServedViewer::Send(ServedPart part, std::string_view content) {
