@@ -11,6 +11,7 @@ at once: what a browser takes to draw is not in the figures. Exits with 1 if a l
 import argparse
 import os
 import pathlib
+import socket
 import subprocess
 import sys
 import tempfile
@@ -66,7 +67,7 @@ def play(viewer, events):
         try:
             viewer.socket.connection.settimeout(PATIENCE_S)
             viewer.receive_until(lambda before=before: viewer.frame > before)
-        except TimeoutError:
+        except socket.timeout:
             continue
     return len(viewer.server_ms) / (time.monotonic() - began)
 
@@ -97,7 +98,7 @@ def settle(viewer, server):
             began = time.monotonic()
             while time.monotonic() - began < 1:
                 viewer.receive()
-        except TimeoutError:
+        except socket.timeout:
             pass
 
 
