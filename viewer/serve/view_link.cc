@@ -10,7 +10,7 @@
 
 #include "analyzer/common/units.h"
 #include "analyzer/http/url_text.h"
-#include "viewer/core/rows/event_text.h"
+#include "analyzer/view/rows/event_text.h"
 
 namespace traceinject {
 namespace {

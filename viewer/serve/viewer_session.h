@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "viewer/core/style/theme.h"
+#include "analyzer/view/style/theme.h"
 #include "viewer/platform/headless.h"
 #include "viewer/serve/drawn_frame.h"
 #include "viewer/serve/input_events.h"
