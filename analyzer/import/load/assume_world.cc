@@ -93,7 +93,7 @@ void AssumeWorld(std::vector<Rank>& ranks) {
 
 std::string DescribeAssumed(const Run& run) {
   const auto members = std::count_if(run.ranks.begin(), run.ranks.end(), [](const Rank& rank) {
-    return !rank.rank && rank.communicators.size() == 1 &&
+    return !rank.rank && rank.collectives.size() == 0 && rank.communicators.size() == 1 &&
            rank.communicators.front().hash == kAssumedWorld;
   });
   if (members == 0) return {};

@@ -64,6 +64,15 @@ TEST(AssumeWorldTest, ASentenceSaysSo) {
   EXPECT_EQ(DescribeAssumed(run), "");
 }
 
+TEST(AssumeWorldTest, OfCallsWithoutACommunicatorTheSentenceIsNot) {
+  RankBuilder builder;
+  builder.AddCall({0, 10, "AllReduce", 8, 0});
+  traceinject::Run run;
+  run.ranks = {builder.rank()};
+  run.ranks[0].communicators.emplace_back().hash = kAssumedWorld;
+  EXPECT_EQ(DescribeAssumed(run), "") << "a trace of one process that does not tell its rank";
+}
+
 TEST(AssumeWorldTest, WhatATraceTellsCounts) {
   std::vector<Rank> ranks = {ProcessWith(1, 10), ProcessWith(2, 10)};
   ranks[1].rank = 1;
