@@ -16,4 +16,7 @@ namespace traceinject {
 // Whether one of the alternatives occurs in the name. O(name x patterns).
 bool MatchesAny(std::string_view name, std::string_view patterns);
 
+// Kernels of NCCL, and of RCCL, which keeps their names.
+inline bool IsNcclKernelName(std::string_view name) { return MatchesAny(name, "nccl"); }
+
 }  // namespace traceinject

@@ -10,6 +10,7 @@
 
 #include "analyzer/import/kineto/operator_inputs.h"
 #include "analyzer/import/source/run_db_rows.h"
+#include "analyzer/model/name_patterns.h"
 
 namespace traceinject {
 namespace {
@@ -170,7 +171,7 @@ void AddCall(Interval time, std::uint32_t thread, Collectives& calls) {
 
 bool IsNccl(const Rank& rank, const GpuOps& ops, std::size_t row) {
   return ops.kind[row] == OpKind::kKernel && ops.kernel_class[row] == KernelClass::kComm &&
-         rank.string(rank.shapes[ops.detail[row]].name).find("nccl") != std::string_view::npos;
+         IsNcclKernelName(rank.string(rank.shapes[ops.detail[row]].name));
 }
 
 }  // namespace

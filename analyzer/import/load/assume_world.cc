@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "analyzer/model/name_patterns.h"
+
 namespace traceinject {
 namespace {
 
@@ -31,8 +33,7 @@ KernelCounts NcclKernels(const Rank& rank, const GpuOps& ops) {
   KernelCounts counts;
   for (std::size_t shape = 0; shape < of_shape.size(); ++shape) {
     const std::string_view name = rank.string(rank.shapes[shape].name);
-    if (of_shape[shape] > 0 && name.find("nccl") != std::string_view::npos)
-      counts[name] += of_shape[shape];
+    if (of_shape[shape] > 0 && IsNcclKernelName(name)) counts[name] += of_shape[shape];
   }
   return counts;
 }

@@ -9,13 +9,12 @@
 
 #include "analyzer/metrics/idle/thread_rows.h"
 #include "analyzer/model/intervals.h"
+#include "analyzer/model/name_patterns.h"
 
 namespace traceinject {
 namespace {
 
 constexpr char kCopyEngine[] = "copy engine";
-
-bool IsNcclKernelName(std::string_view name) { return name.find("nccl") != std::string_view::npos; }
 
 // Its kernels, and the copies of operations that the copy engines executed (MarkNcclCopies).
 bool IsNccl(const Rank& rank, const GpuOps& ops, std::size_t row) {
