@@ -99,13 +99,13 @@ class Recording(harness.TestCase):
                           for line in truth.of("communicator")])
 
     def assert_everything(self, recording, truth):
+        self.assert_nothing_lost(recording)  # first: what was lost explains what differs below
         self.assert_gpu_work(recording, truth)
         self.assert_calls(recording, truth)
         self.assert_joined(recording)
         self.assert_syncs(recording, truth)
         self.assert_nvtx(recording, truth)
         self.assert_collectives(recording, truth)
-        self.assert_nothing_lost(recording)
         self.assertEqual(recording.integrity(), "ok")
 
     def test_each_cuda_version(self):

@@ -33,8 +33,18 @@ enum Sid {
   kCommInitRankConfig = 11,
 };
 
+// As NCCL does, it registers what it is going to tell before any thread tells it. That also starts
+// NVTX's extension on one thread: where several start it at once, what one of them tells first can
+// get lost (nvtxExtInit.h; the compiler may reuse the slot that was read before the wait).
 nvtxDomainHandle_t Domain() {
-  static nvtxDomainHandle_t domain = nvtxDomainCreateA("NCCL");
+  static const nvtxDomainHandle_t domain = [] {
+    const nvtxDomainHandle_t made = nvtxDomainCreateA("NCCL");
+    nvtxPayloadSchemaAttr_t schema{};
+    schema.fieldMask = NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_SCHEMA_ID;
+    schema.schemaId = kSchemaBase + kCommInitRankConfig;
+    nvtxPayloadSchemaRegister(made, &schema);
+    return made;
+  }();
   return domain;
 }
 
