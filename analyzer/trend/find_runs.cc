@@ -5,10 +5,10 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <map>
 #include <set>
 #include <utility>
 
+#include "analyzer/import/open/group_recordings.h"
 #include "analyzer/import/open/run_paths.h"
 
 namespace traceinject {
@@ -18,17 +18,18 @@ namespace fs = std::filesystem;
 
 // Deeper there are no runs, but maybe links that lead back.
 constexpr int kDeepest = 8;
-constexpr std::string_view kRankPart = ".rank", kPacked = ".zst";
+std::vector<NamedRecording> NamedRecordingsIn(const fs::path& folder) {
+  std::vector<NamedRecording> recordings;
+  for (std::string& file : RecordingsInFolder(folder)) {
+    std::string name = fs::path(file).filename();
+    recordings.push_back({std::move(file), std::move(name)});
+  }
+  return recordings;
+}
 
-// run.db of run.rank00003.db and of run.rank00003.db.zst.
-std::string WithoutRank(const std::string& name) {
-  const std::size_t begin = name.rfind(kRankPart);
-  if (begin == std::string::npos) return name;
-  const std::size_t digits = begin + kRankPart.size();
-  const std::size_t end = std::min(name.find_first_not_of("0123456789", digits), name.size());
-  if (end == digits) return name;
-  const std::size_t last = name.ends_with(kPacked) ? name.size() - kPacked.size() : name.size();
-  return name.substr(0, begin) + name.substr(end, last - end);
+// run.db for all its ranks.
+std::string NameOf(const RecordingGroup& group) {
+  return group.of_ranks ? group.stem + ".db" : fs::path(group.paths.front()).filename().string();
 }
 
 class Finder {
@@ -66,19 +67,17 @@ class Finder {
     return Done{};
   }
 
-  std::string NameOf(const fs::path& path) const {
+  std::string NameBelow(const fs::path& path) const {
     return one_path_ ? path.lexically_relative(root_).string() : path.string();
   }
 
   void AddEach(const fs::path& folder) {
-    std::map<std::string, std::vector<std::string>> by_name;
-    for (const std::string& file : RecordingsInFolder(folder))
-      by_name[WithoutRank(fs::path(file).filename())].push_back(file);
-    if (by_name.empty()) {
-      for (const std::string& file : TracesInFolder(folder))
-        by_name[fs::path(file).filename()].push_back(file);
-    }
-    for (auto& [name, files] : by_name) runs_.push_back({NameOf(folder / name), std::move(files)});
+    const std::size_t before = runs_.size();
+    for (RecordingGroup& group : GroupRecordings(NamedRecordingsIn(folder)))
+      runs_.push_back({NameBelow(folder / NameOf(group)), std::move(group.paths)});
+    if (runs_.size() > before) return;
+    for (const std::string& file : TracesInFolder(folder))
+      runs_.push_back({NameBelow(file), {file}});
   }
 
   void AddBelow(const fs::path& folder, int depth) {
@@ -99,7 +98,7 @@ class Finder {
     const std::size_t before = runs_.size();
     if (files.empty() && depth < kDeepest) AddBelow(path, depth);
     if (files.empty() && runs_.size() == before) files = TracesInFolder(path);
-    if (!files.empty()) runs_.push_back({NameOf(path), std::move(files)});
+    if (!files.empty()) runs_.push_back({NameBelow(path), std::move(files)});
   }
 
   bool one_path_;

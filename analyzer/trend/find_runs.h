@@ -15,7 +15,7 @@ struct FoundRun {
 };
 
 // What is named is a run if it is a file or stands for files (ResolveRunPaths). Of a folder each
-// recording that lies directly in it is a run, those of one name's ranks together, without
+// recording that lies directly in it is a run, those of one job together (GroupRecordings), without
 // recordings each trace; and so is each folder below it that holds any, as a whole. Hidden folders
 // are left out. Each run once, by name. Error: a sentence if a path stands for nothing.
 Result<std::vector<FoundRun>> FindRuns(const std::vector<std::string>& paths);

@@ -3,11 +3,10 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <regex>
 #include <set>
 #include <utility>
 
-#include "analyzer/import/open/open_recording.h"
+#include "analyzer/import/open/group_recordings.h"
 #include "analyzer/import/open/run_paths.h"
 #include "analyzer/import/open/spool_notes.h"
 
@@ -18,15 +17,6 @@ namespace fs = std::filesystem;
 
 constexpr int kMostDepth = 8;
 constexpr char kUsualName[] = "run";  // TRACEINJECT_OUTPUT is run.db by default
-
-// "run" of run.rank00003.db.zst, and of run.rank00003.p123.db, which found its name taken; of a
-// spool's note, run.db.HOST.pPID.TIME.spool, that of its place.
-std::string StemOf(const std::string& path) {
-  static const std::regex form(R"((.+?)(\.rank\d+(\.p\d+)?)?\.db(\..*)?)");
-  const std::string name = fs::path(path).filename().string();
-  std::smatch parts;
-  return std::regex_match(name, parts, form) ? parts[1].str() : name;
-}
 
 bool IsHidden(const fs::path& path) { return path.filename().string().starts_with('.'); }
 
@@ -52,13 +42,12 @@ std::string Joined(const std::string& folder, const std::string& name) {
 }
 
 struct NamedJob {
-  std::string folder, stem;
-  bool has_more_stems = false;
-  std::vector<std::string> paths;
+  std::string folder;
+  RecordingGroup recordings;
 
-  std::string long_name() const { return Joined(folder, stem); }
+  std::string long_name() const { return Joined(folder, recordings.stem); }
   std::string name() const {
-    const bool by_folder = stem == kUsualName || has_more_stems;
+    const bool by_folder = recordings.stem == kUsualName || recordings.several_stems;
     return by_folder && !folder.empty() ? folder : long_name();
   }
 };
@@ -70,8 +59,7 @@ std::vector<JobFiles> WithNames(std::vector<NamedJob> jobs) {
   std::vector<JobFiles> found;
   for (NamedJob& job : jobs) {
     std::string name = times.at(job.name()) > 1 ? job.long_name() : job.name();
-    std::sort(job.paths.begin(), job.paths.end());
-    found.push_back({std::move(name), std::move(job.paths)});
+    found.push_back({std::move(name), std::move(job.recordings.paths)});
   }
   std::sort(found.begin(), found.end(),
             [](const JobFiles& a, const JobFiles& b) { return a.name < b.name; });
@@ -83,16 +71,16 @@ std::vector<JobFiles> WithNames(std::vector<NamedJob> jobs) {
 JobFolder::Folders JobFolder::List() const {
   Folders folders;
   for (const std::string& folder : FoldersBelow(folder_)) {
-    std::vector<Recording> recordings;
+    std::vector<NamedRecording> recordings;
     for (std::string& path : RecordingsInFolder(folder)) {
-      std::string stem = StemOf(path);
-      recordings.push_back({std::move(path), std::move(stem)});
+      std::string name = fs::path(path).filename();
+      recordings.push_back({std::move(path), std::move(name)});
     }
     for (const std::string& path : NotesInFolder(folder)) {
       SpoolNote note = ReadSpoolNote(path);
       std::error_code error;
       if (!note.recording.empty() && fs::exists(note.recording, error))
-        recordings.push_back({std::move(note.recording), StemOf(path)});
+        recordings.push_back({std::move(note.recording), fs::path(path).filename()});
     }
     if (recordings.empty()) continue;
     std::string name = fs::path(folder).lexically_relative(folder_).string();
@@ -101,50 +89,25 @@ JobFolder::Folders JobFolder::List() const {
   return folders;
 }
 
-std::optional<std::string> JobFolder::RunOf(const std::string& path) {
-  // Unpacking it for that would take as long as reading it.
-  if (path.ends_with(".zst")) return std::nullopt;
+std::set<std::string> JobFolder::MarksOf(const std::string& path) {
   const JobState state = StateOf({"", {path}});
-  const auto known = runs_.find(path);
-  if (known != runs_.end() && known->second.first.files == state.files) return known->second.second;
-  const auto recording = OpenRecording(path);
-  if (!recording.ok()) return std::nullopt;
-  auto row = recording.value().Prepare("SELECT value FROM meta WHERE key = 'run_id'");
-  if (!row.ok()) return std::nullopt;
-  const auto found = row.value().Step();
-  if (!found.ok() || !found.value()) return std::nullopt;
-  std::string run(row.value().text(0));
-  if (run.empty()) return std::nullopt;
-  runs_[path] = {state, run};
-  return run;
+  const auto known = marks_.find(path);
+  if (known != marks_.end() && known->second.first == state) return known->second.second;
+  std::set<std::string> marks = JobMarks(path);
+  marks_[path] = {state, marks};
+  return marks;
 }
 
 std::vector<JobFiles> JobFolder::Find() {
   std::vector<NamedJob> jobs;
   std::set<std::string> there;
   for (const auto& [folder, recordings] : List()) {
-    std::map<std::string, NamedJob> by_stem;
-    for (const Recording& recording : recordings) {
-      NamedJob& job = by_stem[recording.stem];
-      job.folder = folder;
-      job.stem = recording.stem;
-      job.paths.push_back(recording.path);
-      there.insert(recording.path);
-    }
-    std::map<std::string, std::size_t> by_run;
-    for (auto& [stem, job] : by_stem) {
-      const auto run = by_stem.size() > 1 ? RunOf(job.paths.front()) : std::nullopt;
-      const auto [of_run, is_new] = by_run.try_emplace(run.value_or(""), jobs.size());
-      if (!run || is_new) {
-        jobs.push_back(std::move(job));
-        continue;
-      }
-      NamedJob& same = jobs[of_run->second];
-      same.has_more_stems = true;
-      same.paths.insert(same.paths.end(), job.paths.begin(), job.paths.end());
-    }
+    for (const NamedRecording& recording : recordings) there.insert(recording.path);
+    for (RecordingGroup& group :
+         GroupRecordings(recordings, [this](const std::string& path) { return MarksOf(path); }))
+      jobs.push_back({folder, std::move(group)});
   }
-  std::erase_if(runs_, [&](const auto& run) { return !there.contains(run.first); });
+  std::erase_if(marks_, [&](const auto& marks) { return !there.contains(marks.first); });
   return WithNames(std::move(jobs));
 }
 

@@ -15,9 +15,12 @@ namespace {
 class JobFolderTest : public testing::Test {
  protected:
   std::string Path(const std::string& name) const { return folder_ / name; }
-  void Record(const std::string& name, const std::string& run_id) const {
+  void Record(const std::string& name, const std::string& run_id,
+              const std::string& rows = "") const {
     std::filesystem::create_directories(std::filesystem::path(Path(name)).parent_path());
-    RunDbFixture(Path(name), {.run_id = run_id}).Close();
+    RunDbFixture fixture(Path(name), {.run_id = run_id});
+    if (!rows.empty()) fixture.Execute(rows);
+    fixture.Close();
   }
   // "name: file file", with the names of the files alone.
   std::vector<std::string> Find() {
@@ -63,6 +66,20 @@ TEST_F(JobFolderTest, RecordingsOfOneRunAreOneJobWhateverTheyAreCalled) {
   Record("results/x/nameless2.db", "");
   EXPECT_EQ(Find(), (Jobs{"x: node1-5.db node2-6.db", "x/nameless1: nameless1.db",
                           "x/nameless2: nameless2.db", "x/other: other.db"}));
+}
+
+// Where a launcher tells no ranks, each process is a run of its own by what it knows.
+TEST_F(JobFolderTest, RecordingsThatShareACommunicatorAreOneJob) {
+  const auto communicator = [](int hash, int rank, int size) {
+    return "INSERT INTO communicator(id, proc, hash, size, rank) VALUES (1, 1, " +
+           std::to_string(hash) + ", " + std::to_string(size) + ", " + std::to_string(rank) + ")";
+  };
+  Record("results/x/run.db", "1", communicator(77, 0, 2));
+  Record("results/x/run.p12.db", "2", communicator(77, 1, 2));
+  Record("results/x/run.p13.db", "3", communicator(78, 0, 1));
+  Record("results/x/run.p14.db", "4", communicator(78, 0, 1));
+  EXPECT_EQ(Find(),
+            (Jobs{"x: run.db run.p12.db", "x/run.p13: run.p13.db", "x/run.p14: run.p14.db"}));
 }
 
 TEST_F(JobFolderTest, NoTwoJobsHaveOneName) {

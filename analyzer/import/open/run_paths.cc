@@ -8,6 +8,7 @@
 #include <set>
 
 #include "analyzer/common/text.h"
+#include "analyzer/import/open/recording_name.h"
 
 namespace traceinject {
 namespace {
@@ -36,15 +37,6 @@ std::string Stem(const fs::path& path) {
   for (const std::string_view suffix : {".gz", ".db", ".json", ".sqlite", ".rpd", kSummarySuffix})
     RemoveSuffix(name, suffix);
   return name;
-}
-
-// Whether `name` is stem + ".p<pid>" + extension, as a second process with the same output name
-// makes it.
-bool HasPid(std::string_view name, const fs::path& plain) {
-  const std::size_t first = plain.stem().native().size() + 2;
-  const std::size_t last = name.find_first_not_of("0123456789", first);
-  return last != first && last != std::string_view::npos &&
-         name.substr(last) == plain.extension().native();
 }
 
 // Files directly in `folder` whose name, without .zst, matches, by name. Of x.db and x.db.zst only
@@ -83,7 +75,8 @@ std::vector<std::string> PidSiblings(const fs::path& path) {
   auto files =
       FilesMatching(path.parent_path(), plain.stem().string() + ".p*" + plain.extension().string());
   std::erase_if(files, [&](const std::string& file) {
-    return !HasPid(Uncompressed(fs::path(file).filename().string()), plain);
+    const RecordingName name = ParseRecordingName(fs::path(file).filename().string());
+    return !name.of_process || name.of_rank || name.stem != plain.stem();
   });
   return files;
 }
