@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Figures that do not depend on time are within their limits (figures.py). TRACEINJECT_BUILD: the build folder (default: build/release)."""
+
+import os
+import pathlib
+import tempfile
+import unittest
+
+import figures
+
+PROGRAMS = pathlib.Path(os.environ.get("TRACEINJECT_BUILD", figures.ROOT / "build" / "release")) / "bin"
+COUNTED = [figure for figure in figures.FIGURES if figure.calibration is None]
+# Memory is taken in steps that are large beside a small recording.
+SIZES = {"viewer, memory": "small", "report, memory": "small"}
+
+
+@unittest.skipIf(os.environ.get("TRACEINJECT_RUNTIME"), "a sanitizer takes memory of its own")
+class CountedFigures(unittest.TestCase):
+    def test_each_is_within_its_limit(self):
+        for figure in COUNTED:
+            with self.subTest(figure=figure.name), tempfile.TemporaryDirectory() as folder:
+                try:
+                    value = figure.measure(figures.Bench(PROGRAMS, folder, SIZES.get(figure.name, "tiny")))
+                except (figures.Absent, FileNotFoundError) as absent:
+                    self.skipTest(str(absent))
+                self.assertGreater(value, 0)
+                self.assertLessEqual(value, figure.limit, f"{figure.unit}; say in the commit why, if it has to grow")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Whether the comparison is to be believed: how often it calls a difference between boards of the same programs, and how often it
+finds programs that a wrapper makes slower by a share.
+
+    pairs.py build/release/bin --pairs 20 --slower 0.1 --size tiny
+
+Boards are measured one after the other, turn about; with --jobs N so many at a time, each on a processor of its own.
+"""
+
+import argparse
+import collections
+import concurrent.futures
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import compare
+import figures
+
+HERE = pathlib.Path(__file__).resolve().parent
+# Runs the program, and then takes a share of its processor time once more.
+WRAPPER = """#!{python} -SE
+import os, sys, time
+child = os.posix_spawn({program!r}, [{program!r}, *sys.argv[1:]], os.environ)
+_, status, used = os.wait4(child, 0)
+end = time.process_time() + {share} * (used.ru_utime + used.ru_stime)
+while time.process_time() < end:
+    pass
+sys.exit(os.waitstatus_to_exitcode(status))
+"""
+
+
+def wrapped(programs, folder, share):
+    """A folder of programs that take so much more. A share of 0 is wrapped alike: the wrapper has a start of its own."""
+    for name in ("analyze", "traceview"):
+        path = folder / name
+        path.write_text(WRAPPER.format(python=sys.executable, program=str(programs / name), share=share))
+        path.chmod(0o755)
+    return folder
+
+
+def measured(programs, options, processor, path):
+    chosen = [word for figure in options.figure for word in ("--figure", figure)]
+    done = subprocess.run([sys.executable, "-B", HERE / "measure.py", programs, "--size", options.size, "--rounds", str(options.rounds), "-o", path,
+                           "--processor", str(processor), *chosen], capture_output=True, text=True)
+    if not path.exists():
+        sys.exit(f"pairs.py: {done.stderr}")
+    return json.loads(path.read_text())
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("programs", type=pathlib.Path)
+    parser.add_argument("--pairs", type=int, default=20)
+    parser.add_argument("--slower", type=float, default=0.1)
+    parser.add_argument("--size", choices=list(figures.SIZES), default="small")
+    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--figure", action="append", default=[])
+    parser.add_argument("--jobs", type=int, default=1)
+    options = parser.parse_args()
+    options.figure = options.figure or ["report", "report as JSON of a trace", "kernels as columns", "export for Perfetto", "viewer reads"]
+    processors = sorted(os.sched_getaffinity(0))[-options.jobs:]
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        (folder / "plain").mkdir()
+        (folder / "slower").mkdir()
+        plain = wrapped(options.programs.resolve(), folder / "plain", 0.0)
+        slower = wrapped(options.programs.resolve(), folder / "slower", options.slower)
+        # Of each pair: as it is, as it is once more, slower.
+        work = [(number, kind) for number in range(options.pairs) for kind in ("first", "second", "slower")]
+        with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+            free = collections.deque(processors)
+
+            def one(task):
+                processor = free.popleft()
+                board = measured(slower if task[1] == "slower" else plain, options, processor, folder / f"{task[0]}.{task[1]}.json")
+                free.append(processor)
+                return task, board
+
+            boards = dict(pool.map(one, work))
+    print(f"{options.pairs} pairs, {options.size}, {options.rounds} rounds")
+    for figure in options.figure:
+        key = f"{figure} ({options.size})"
+        changes = {kind: [compare.compare(boards[number, "first"], boards[number, kind])[key] for number in range(options.pairs)] for kind in ("second", "slower")}
+        false = sum(change.counts for change in changes["second"])
+        found = sum(change.counts and change.share > 0 for change in changes["slower"])
+        middle = sorted(change.share for change in changes["slower"])[options.pairs // 2]
+        spread = max(abs(change.share) for change in changes["second"])
+        print(f"{figure:<32} differences between equals: {false:>2} (largest {100 * spread:.1f} %); {100 * options.slower:.0f} % slower found: {found:>2} "
+              f"(in the middle {100 * middle:+.1f} %)", flush=True)
+
+
+if __name__ == "__main__":
+    main()
