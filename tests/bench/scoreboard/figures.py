@@ -29,7 +29,7 @@ TRANSFORMER = ROOT / "samples" / "recordings" / "transformer_h200.db.zst"
 Size = collections.namedtuple("Size", "kernels events megabytes rows")
 SIZES = {"tiny": Size(20_000, 100_000, 5, 20_000), "small": Size(200_000, 1_000_000, 40, 200_000), "large": Size(3_000_000, 10_000_000, 400, 2_000_000)}
 
-Cost = collections.namedtuple("Cost", "processor_s memory_bytes output")
+Cost = collections.namedtuple("Cost", "processor_s output")
 
 
 class Failed(Exception):
@@ -49,11 +49,23 @@ def cost_of(command, env=None):
     # traceview --check says by 1 that a recording lacks something.
     if process.returncode not in (0, 1):
         raise Failed(f"{' '.join(map(str, command))}: exit code {process.returncode}")
-    return Cost(used.ru_utime + used.ru_stime, used.ru_maxrss * 1024, output)
+    return Cost(used.ru_utime + used.ru_stime, output)
+
+
+# The most that a program had resident counts from before it was loaded: whoever starts it must be small.
+PEAK = """
+import os, sys
+nowhere = [(os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_WRONLY, 0) for number in (1, 2)]
+print(os.wait4(os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ, file_actions=nowhere), 0)[2].ru_maxrss)
+"""
+
+
+def peak_bytes(command):
+    return int(cost_of([sys.executable, "-SEc", PEAK, *command]).output) * 1024
 
 
 def own_cost(work):
-    """Processor seconds of a function, in a process of its own: what this one holds at most, every program that it starts seems to hold."""
+    """Processor seconds of a function, in a process of its own, with nothing left of it."""
     child = os.fork()
     if child == 0:
         work()
@@ -107,9 +119,6 @@ class Bench:
     def frames(self):
         shown = cost_of([self.programs / "traceview", self.events, "--bench-frames", "100"])
         return json.loads(shown.output)
-
-    def report(self):
-        return cost_of([self.analyze, self.training, "--no-progress"])
 
     def player(self):
         return self.programs.parent / "fake_gpu" / "cuda13" / "fake_train"
@@ -204,13 +213,13 @@ def kernels_of(bench):
 
 def viewer_memory(bench):
     """Beyond what it takes for a recording of a thousand events."""
-    small, large = (cost_of([bench.programs / "traceview", path, "--check"]).memory_bytes for path in (bench.few_events, bench.events))
+    small, large = (peak_bytes([bench.programs / "traceview", path, "--check"]) for path in (bench.few_events, bench.events))
     return (large - small) / bench.size.events
 
 
 def report_memory(bench):
-    small = cost_of([bench.analyze, bench.few_events, "--no-progress"]).memory_bytes
-    return (bench.report().memory_bytes - small) / kernels_of(bench)
+    small, large = (peak_bytes([bench.analyze, path, "--no-progress"]) for path in (bench.few_events, bench.training))
+    return (large - small) / kernels_of(bench)
 
 
 def start_calls(bench):
@@ -229,7 +238,7 @@ def start_calls(bench):
 # name, calibration (None: it does not depend on time), what one unit is, limit, function of a Bench.
 Figure = collections.namedtuple("Figure", "name calibration unit limit measure")
 FIGURES = [
-    Figure("report", "scan of the recording", "scans", 4.0, lambda bench: bench.report().processor_s),
+    Figure("report", "scan of the recording", "scans", 4.0, lambda bench: cost_of([bench.analyze, bench.training, "--no-progress"]).processor_s),
     Figure("report as JSON of a trace", "Python's parser", "parses", 0.5,
            lambda bench: cost_of([bench.analyze, bench.trace, "--format", "json", "--no-progress"]).processor_s),
     Figure("kernels as columns", "scan of the recording", "scans", 4.0,

@@ -6,8 +6,9 @@
     measure.py build/release/bin -o after.json
     compare.py before.json after.json
 
-A figure that depends on time is measured between two runs of its calibration loop, in several rounds, all on one processor: what else the
-machine does meets both. Exit code 1 if a figure is above its limit.
+A figure that depends on time is measured between two runs of its calibration loop, all on one processor: what else the machine does meets
+both. Rounds go on until the standard error is small enough: nine on a quiet machine, some fifty on a busy one. Exit code 1 if a figure is
+above its limit.
 """
 
 import argparse
@@ -15,11 +16,11 @@ import json
 import os
 import pathlib
 import platform
-import statistics
 import sys
 import tempfile
 
 import figures
+import precision
 
 
 def pin(processor):
@@ -33,44 +34,53 @@ def machine():
     return {"processor": model or platform.processor(), "processors": os.cpu_count(), "system": platform.release(), "python": platform.python_version()}
 
 
-def ratio(figure, bench):
-    """Of one round."""
+FEWEST_ROUNDS = 6
+
+
+def one_round(figure, bench):
     calibrate = figures.CALIBRATIONS[figure.calibration]
     before = calibrate(bench)
     cost = figure.measure(bench)
-    return cost / statistics.mean((before, calibrate(bench)))
+    return cost, (before + calibrate(bench)) / 2
 
 
-def measure(chosen, bench, rounds, say):
-    """A value of each figure a round; one of those that do not depend on time."""
-    values = {}
-    for number in range(rounds):
-        for figure in chosen:
-            if figure.name in values and figure.calibration is None:
-                continue
-            say(f"round {number + 1} of {rounds}: {figure.name}")
-            try:
-                if number == 0:
-                    figure.measure(bench)  # makes what it reads, and brings it into memory
-                value = figure.measure(bench) if figure.calibration is None else ratio(figure, bench)
-            except figures.Absent as absent:
-                say(f"{figure.name}: left out, {absent}\n")
-                values[figure.name] = []
-                continue
-            values.setdefault(figure.name, []).append(value)
-    return {name: numbers for name, numbers in values.items() if numbers}
+def is_precise(rounds, wanted):
+    return len(rounds) >= FEWEST_ROUNDS and precision.of_rounds(rounds).error <= wanted
+
+
+def measure(chosen, bench, options, say):
+    """Of each figure its rounds, or its number where it does not depend on time. Turn about, so that what the machine does meets all."""
+    told = {}
+    left = []
+    for figure in chosen:
+        say(figure.name)
+        try:
+            value = figure.measure(bench)  # makes what it reads, and brings it into memory
+        except figures.Absent as absent:
+            say(f"{figure.name}: left out, {absent}\n")
+            continue
+        told[figure.name] = value if figure.calibration is None else []
+        left += [figure] * (figure.calibration is not None)
+    for number in range(options.most_rounds):
+        for figure in left:
+            say(f"round {number + 1}, {len(left)} figures: {figure.name}")
+            told[figure.name].append(one_round(figure, bench))
+        left = [figure for figure in left if not is_precise(told[figure.name], options.precision)]
+    return told
 
 
 def show(board):
     broken = []
     for figure in figures.FIGURES:
-        for size, values in ((size, board["figures"].get(f"{figure.name} ({size})")) for size in figures.SIZES):
-            if not values:
+        for size in figures.SIZES:
+            name = f"{figure.name} ({size})"
+            if name not in board["figures"]:
                 continue
-            middle = statistics.median(values)
-            over = middle > figure.limit
-            broken += [f"{figure.name} ({size})"] * over
-            print(f"{figure.name + ' (' + size + ')':<44} {middle:>10.3f} {figure.unit:<16} limit {figure.limit}{'  ABOVE IT' if over else ''}")
+            value = precision.of_figure(board["figures"][name])
+            if value.middle > figure.limit:
+                broken.append(name)
+            surely = f" +-{100 * value.error:.1f} %" if value.error else ""
+            print(f"{name:<44} {value.middle:>10.3f}{surely:<10} {figure.unit:<16} limit {figure.limit}{'  ABOVE IT' if name in broken else ''}")
     return broken
 
 
@@ -79,7 +89,8 @@ def main():
     parser.add_argument("programs", type=pathlib.Path, help="the folder with analyze and traceview")
     parser.add_argument("-o", "--output", type=pathlib.Path, help="the JSON file")
     parser.add_argument("--size", action="append", choices=list(figures.SIZES), help="of the inputs; may be repeated (default: small and large)")
-    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--precision", type=float, default=0.012, help="standard error to reach, as a share (default: %(default)s)")
+    parser.add_argument("--most-rounds", type=int, default=60, help="however unsure a figure is then (default: %(default)s)")
     parser.add_argument("--figure", action="append", default=[], help="only this one; may be repeated")
     parser.add_argument("--processor", type=int, help="to run on (default: the last one that the process may use)")
     parser.add_argument("--folder", help="for the inputs (default: the system's for temporary files)")
@@ -94,14 +105,14 @@ def main():
         if sys.stderr.isatty() or text.endswith("\n"):
             print(f"\r\033[K{text}" if sys.stderr.isatty() else text, end="", file=sys.stderr, flush=True)
 
-    board = {"machine": machine(), "rounds": options.rounds, "figures": {}}
+    board = {"machine": machine(), "figures": {}}
     for size in options.size or ["small", "large"]:
         with tempfile.TemporaryDirectory(dir=options.folder) as folder:
             try:
-                values = measure(chosen, figures.Bench(options.programs.resolve(), folder, size), options.rounds, say)
+                told = measure(chosen, figures.Bench(options.programs.resolve(), folder, size), options, say)
             except figures.Failed as error:
                 sys.exit(f"measure.py: {error}")
-        board["figures"].update({f"{name} ({size})": numbers for name, numbers in values.items()})
+        board["figures"].update({f"{name} ({size})": one for name, one in told.items()})
     say("")
     if options.output:
         options.output.write_text(json.dumps(board, indent=1) + "\n")

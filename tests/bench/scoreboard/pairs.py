@@ -45,7 +45,7 @@ def wrapped(programs, folder, share):
 
 def measured(programs, options, processor, path):
     chosen = [word for figure in options.figure for word in ("--figure", figure)]
-    done = subprocess.run([sys.executable, "-B", HERE / "measure.py", programs, "--size", options.size, "--rounds", str(options.rounds), "-o", path,
+    done = subprocess.run([sys.executable, "-B", HERE / "measure.py", programs, "--size", options.size, "-o", path,
                            "--processor", str(processor), *chosen], capture_output=True, text=True)
     if not path.exists():
         sys.exit(f"pairs.py: {done.stderr}")
@@ -58,7 +58,6 @@ def main():
     parser.add_argument("--pairs", type=int, default=20)
     parser.add_argument("--slower", type=float, default=0.1)
     parser.add_argument("--size", choices=list(figures.SIZES), default="small")
-    parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--figure", action="append", default=[])
     parser.add_argument("--jobs", type=int, default=1)
     options = parser.parse_args()
@@ -82,12 +81,12 @@ def main():
                 return task, board
 
             boards = dict(pool.map(one, work))
-    print(f"{options.pairs} pairs, {options.size}, {options.rounds} rounds")
+    print(f"{options.pairs} pairs, {options.size}")
     for figure in options.figure:
         key = f"{figure} ({options.size})"
         changes = {kind: [compare.compare(boards[number, "first"], boards[number, kind])[key] for number in range(options.pairs)] for kind in ("second", "slower")}
-        false = sum(change.counts for change in changes["second"])
-        found = sum(change.counts and change.share > 0 for change in changes["slower"])
+        false = sum(compare.counts(change) for change in changes["second"])
+        found = sum(compare.counts(change) and change.share > 0 for change in changes["slower"])
         middle = sorted(change.share for change in changes["slower"])[options.pairs // 2]
         spread = max(abs(change.share) for change in changes["second"])
         print(f"{figure:<32} differences between equals: {false:>2} (largest {100 * spread:.1f} %); {100 * options.slower:.0f} % slower found: {found:>2} "
