@@ -28,6 +28,7 @@ RESULTS = harness.ROOT / "tests" / "gpu" / "RESULTS.md"
 RESULT_PAGES = sorted((RESULTS.parent / "results").glob("*.md"))
 OPTIONS = harness.ROOT / "docs" / "options.md"
 TERMS = harness.ROOT / "docs" / "reading-a-report.md"
+SECURITY = harness.ROOT / "docs" / "security.md"
 README_LINES = 150
 FOLDER_README_LINES = 30
 RESULTS_LINES = 60
@@ -221,6 +222,16 @@ class Docs(unittest.TestCase):
         for page in PAGES:
             if page.name == "README.md" and page.parent != harness.ROOT and page.parent.parent.name == "tests":
                 self.assertLessEqual(len(page.read_text().splitlines()), FOLDER_README_LINES, page)
+
+    def test_claims_on_security_have_their_tests(self):
+        """`a_test.py`: `test_one`, `test_two`; `b_test.cc`: `OneCase`."""
+        claims = re.findall(r"^\| (?!claim|-)(.+?) \| (.+?) \|$", SECURITY.read_text(), re.MULTILINE)
+        self.assertGreater(len(claims), 10)
+        for claim, tests in claims:
+            for path, names in re.findall(r"`([\w/]+\.\w+)`: ((?:`\w+`(?:, )?)+)", tests) or self.fail(f"no test: {claim}"):
+                text = (harness.ROOT / path).read_text()
+                for name in re.findall(r"\w+", names):
+                    self.assertRegex(text, rf"\b{name}\b", f"{claim}: {path}")
 
     def test_table_of_options_is_that_of_the_library(self):
         self.assertIn(options_table(), OPTIONS.read_text(), "docs_test.py --update writes it")
