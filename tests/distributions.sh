@@ -58,7 +58,7 @@ print(threading.active_count())'"
   "wheel|0|$(tr '\n' ' ' <<'SH'
       out=$(mktemp -d) && python3 -m pip install --quiet --no-index --target $out/wheel traceinject-*.whl 2> /dev/null &&
       export PYTHONPATH=$out/wheel TRACEINJECT_OUTPUT=$out/run.db &&
-      python3 -m traceinject record -- fake_gpu/fake_train --steps 20 2> $out/said && grep -c verdict: $out/said &&
+      python3 -m traceinject record -- fake_gpu/fake_train --steps 20 2> $out/said && grep -c ^verdict: $out/said &&
       python3 -c 'import os, traceinject; print(len(traceinject.open(os.environ["TRACEINJECT_OUTPUT"]).kernels()))' &&
       python3 -m traceinject view $out/run.db --check > /dev/null; code=$?; rm -r $out; exit $code
 SH
