@@ -81,6 +81,7 @@ class Links {
   // was told to start up to 0.5 us before the one launched ahead of it.
   void CheckOrderOf(std::uint32_t stream) {
     std::vector<std::uint32_t> rows;
+    rows.reserve(ops_.size());
     auto skip = wrong_.begin();
     const auto known_end = wrong_.end();
     for (std::uint32_t row = 0; row < ops_.size(); ++row) {
@@ -119,29 +120,37 @@ class Links {
   }
   TimeNs CalledAt(std::uint32_t row) const { return rank_.api.start[ops_.launch[row]]; }
 
-  // Places in `rows` of a longest sequence in which calls begin in order. O(n log n).
+  // Places in `rows` of a longest sequence in which calls begin in order. O(n log n), O(n) where
+  // nearly all do.
   std::vector<std::uint32_t> LongestInOrder(const std::vector<std::uint32_t>& rows) const {
-    std::vector<TimeNs> last_start;         // of the sequences of each length, the smallest
-    std::vector<std::uint32_t> last_place;  // where those end
+    // Where those sequences end of each length whose last call begins first.
+    std::vector<std::uint32_t> last_place;
+    last_place.reserve(rows.size());  // as good as all are in order
     std::vector<std::uint32_t> before(rows.size(), kNone);
+    const auto is_before = [&](TimeNs start, std::uint32_t place) {
+      return start < CalledAt(rows[place]);
+    };
     for (std::uint32_t i = 0; i < rows.size(); ++i) {
       const TimeNs start = CalledAt(rows[i]);
-      const auto at = std::upper_bound(last_start.begin(), last_start.end(), start);
-      const auto length = static_cast<std::size_t>(at - last_start.begin());
-      if (length > 0) before[i] = last_place[length - 1];
-      if (at == last_start.end()) {
-        last_start.push_back(start);
+      const bool is_last = last_place.empty() || !is_before(start, last_place.back());
+      const auto at =
+          is_last ? last_place.end()
+                  : std::upper_bound(last_place.begin(), last_place.end(), start, is_before);
+      if (at != last_place.begin()) before[i] = *(at - 1);
+      if (at == last_place.end()) {
         last_place.push_back(i);
       } else {
-        last_start[length] = start;
-        last_place[length] = i;
+        *at = i;
       }
     }
-    std::vector<std::uint32_t> places;
-    if (last_place.empty()) return places;
-    for (std::uint32_t i = last_place.back(); i != kNone; i = before[i]) places.push_back(i);
-    std::reverse(places.begin(), places.end());
-    return places;
+    if (last_place.empty()) return last_place;
+    // Read backwards, each at its length: the ends are needed no more.
+    std::uint32_t place = last_place.back();
+    for (auto kept = last_place.rbegin(); kept != last_place.rend(); ++kept) {
+      *kept = place;
+      place = before[place];
+    }
+    return last_place;
   }
 
   Rank& rank_;

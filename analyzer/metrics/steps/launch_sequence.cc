@@ -188,10 +188,10 @@ class SequenceBuilder {
 
   LaunchSequence Build() {
     const std::vector<std::uint32_t> ordered = ByLaunch(ops_, rank_.api.size());
-    for (auto* column : {&sequence_.name, &sequence_.shape, &sequence_.first_op})
+    for (auto* column : {&sequence_.name, &sequence_.shape, &sequence_.first_op.Own()})
       column->reserve(ordered.size());
-    sequence_.launched.reserve(ordered.size());
-    sequence_.length.reserve(ordered.size());
+    for (auto* column : {&sequence_.launched.Own(), &sequence_.length.Own()})
+      column->reserve(ordered.size());
     for (std::size_t i = 0; i < ordered.size();) {
       const std::size_t next = EndOfElement(ordered, i);
       const std::span<const std::uint32_t> rows(ordered.data() + i, next - i);
@@ -200,7 +200,7 @@ class SequenceBuilder {
       const std::uint32_t program = launch == kNone ? kNone : programs_.Of(launch);
       // What another thread launches meanwhile does not end a program.
       if (program == kNone || program != program_) Append(rows, program);
-      sequence_.length.back() += LengthOf(rows);
+      sequence_.length.Own().back() += LengthOf(rows);
       if (program != kNone) program_ = program;
       i = next;
     }
@@ -242,9 +242,9 @@ class SequenceBuilder {
     const Tokens tokens = TokensOf(rows, program);
     sequence_.name.push_back(tokens.name);
     sequence_.shape.push_back(tokens.shape);
-    sequence_.launched.push_back(latest_);
-    sequence_.first_op.push_back(rows.front());
-    sequence_.length.push_back(0);
+    sequence_.launched.Own().push_back(latest_);
+    sequence_.first_op.Own().push_back(rows.front());
+    sequence_.length.Own().push_back(0);
     ++sequence_.names[tokens.name].count;
     ++sequence_.shapes[tokens.shape].count;
   }
@@ -301,8 +301,8 @@ LaunchSequence Merged(const LaunchSequence& sequence, const std::vector<std::siz
     LaunchSequence::Token token{0, false, false, true};
     std::uint64_t name = 0, shape = 0;
     TimeNs length = 0;
-    merged.launched.push_back(sequence.launched[i]);
-    merged.first_op.push_back(sequence.first_op[i]);
+    merged.launched.Own().push_back(sequence.launched[i]);
+    merged.first_op.Own().push_back(sequence.first_op[i]);
     for (; i < end; ++i) {
       const LaunchSequence::Token& part = sequence.names[sequence.name[i]];
       token.optimizer |= part.optimizer;
@@ -312,7 +312,7 @@ LaunchSequence Merged(const LaunchSequence& sequence, const std::vector<std::siz
       shape = Mixed(shape + sequence.shape[i] + 1);
       length += sequence.length[i];
     }
-    merged.length.push_back(length);
+    merged.length.Own().push_back(length);
     merged.name.push_back(names.Of(name, merged.names, token));
     merged.shape.push_back(shapes.Of(shape, merged.shapes, token));
     ++merged.names[merged.name.back()].count;
@@ -361,9 +361,9 @@ LaunchSequence WithoutStartUp(const LaunchSequence& sequence, StartUpBy by) {
     if (early) begin = std::max(begin, at + 1);
   }
   LaunchSequence rest = sequence;
-  for (auto* column : {&rest.name, &rest.shape, &rest.first_op})
+  for (auto* column : {&rest.name, &rest.shape, &rest.first_op.Own()})
     column->erase(column->begin(), column->begin() + static_cast<std::ptrdiff_t>(begin));
-  for (auto* column : {&rest.launched, &rest.length})
+  for (auto* column : {&rest.launched.Own(), &rest.length.Own()})
     column->erase(column->begin(), column->begin() + static_cast<std::ptrdiff_t>(begin));
   for (auto* table : {&rest.names, &rest.shapes}) {
     for (LaunchSequence::Token& token : *table) token.count = 0;

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "analyzer/metrics/steps/shared_column.h"
 #include "analyzer/model/run.h"
 
 namespace traceinject {
@@ -26,9 +27,9 @@ struct LaunchSequence {
   };
 
   std::vector<std::uint32_t> name, shape;  // of each element: indices into the two tables
-  std::vector<TimeNs> launched;            // on the host; never decreases
-  std::vector<std::uint32_t> first_op;     // row of an operation of the element
-  std::vector<TimeNs> length;              // of its operations, added up
+  SharedColumn<TimeNs> launched;           // on the host; never decreases
+  SharedColumn<std::uint32_t> first_op;    // row of an operation of the element
+  SharedColumn<TimeNs> length;             // of its operations, added up
   std::vector<Token> names, shapes;
   TimeNs busy_ns = 0, communication_ns = 0;  // sums of lengths
 

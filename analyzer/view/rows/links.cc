@@ -47,11 +47,12 @@ std::pair<std::size_t, std::size_t> Equal(const std::vector<Item>& items, const 
 
 }  // namespace
 
-Links::Links(const Run& run, const RowModel& model) : run_(&run), model_(&model) {
-  IndexRows();
+Links::Links(const Run& run) : run_(&run) {
   IndexLaunched();
   IndexCollectives();
 }
+
+Links::Links(const Run& run, const RowModel& model) : Links(run) { IndexRows(model); }
 
 std::array<std::uint32_t, 4> Links::KeyOf(const Row& row) {
   const bool on_gpu = row.kind == RowKind::kStream;
@@ -59,7 +60,9 @@ std::array<std::uint32_t, 4> Links::KeyOf(const Row& row) {
           on_gpu ? row.stream : row.thread};
 }
 
-void Links::IndexRows() {
+void Links::IndexRows(const RowModel& model) {
+  model_ = &model;
+  rows_.clear();
   for (std::uint32_t row = 0; row < model_->rows.size(); ++row) {
     rows_.push_back({KeyOf(model_->rows[row]), row});
   }
@@ -188,7 +191,7 @@ void Links::AddPeers(const Launch& launch, AddPeer add) const {
 
 LinkedEvents Links::Of(const EventRef& ref) const {
   LinkedEvents linked;
-  if (run_ == nullptr) return linked;
+  if (run_ == nullptr || model_ == nullptr) return linked;
   const Row& row = model_->rows[ref.row];
   const std::uint32_t source = model_->lane(ref).source(ref.event);
   if (row.kind == RowKind::kDevice || row.kind == RowKind::kStream) {

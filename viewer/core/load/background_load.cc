@@ -33,10 +33,11 @@ LoadResult LoadWithRows(const std::vector<std::string>& paths, const LoadOptions
   auto loaded = std::make_unique<LoadedRun>();
   loaded->run = std::move(run).value();
   for (std::string& done : AlignRun(loaded->run)) loaded->run.notes.push_back(std::move(done));
+  loaded->links = Links(loaded->run);
   // What reading and building no longer need goes back to the system, so that it does not add up.
   malloc_trim(0);
   loaded->rows = BuildRows(loaded->run);
-  loaded->links = Links(loaded->run, loaded->rows);
+  loaded->links.IndexRows(loaded->rows);
   malloc_trim(0);
   return std::unique_ptr<const LoadedRun>(std::move(loaded));
 }
