@@ -60,6 +60,7 @@ function(traceinject_part)
   if(part_SOURCES)
     # What nobody calls is left out of libtraceinject.so, and tests/dead_functions.py finds it.
     target_compile_options(${target} PRIVATE -ffunction-sections)
+    traceinject_instrument(${target} ${folder})
   endif()
 
   if(part_GUEST AND part_SOURCES)

@@ -12,8 +12,9 @@ build_packages=(
   sqlite3 zstd
 )
 test_packages=(
-  libgtest-dev libgmock-dev libbenchmark-dev clang-format clang-tidy ccache shellcheck xvfb xdotool chromium chromium-driver dpkg-dev man-db
-  zsh fish python3-torch python3-pytest python3-pandas python3-pip python3-venv python3-yaml python3-ipykernel libopenmpi-dev openmpi-bin
+  libgtest-dev libgmock-dev libbenchmark-dev clang-format clang-tidy libclang-rt-dev ccache shellcheck xvfb xdotool chromium chromium-driver
+  dpkg-dev man-db zsh fish python3-torch python3-pytest python3-pandas python3-pip python3-venv python3-yaml python3-ipykernel
+  libopenmpi-dev openmpi-bin
 )
 # With those above, for the preset aarch64. Debian has archives of all but fmt and simdjson, whose headers are those above.
 aarch64_packages=(
