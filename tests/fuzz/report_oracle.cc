@@ -32,7 +32,8 @@ bool MayBeNegative(std::string_view name) {
 
 // Shares of something that they may exceed, as report.proto says.
 bool MayExceedOne(std::string_view name) {
-  static constexpr std::array<std::string_view, 2> kNames = {"cpu_share", "reached_share"};
+  static constexpr std::array<std::string_view, 3> kNames = {"cpu_share", "reached_share",
+                                                             "link_share"};
   return IsOneOf(name, kNames);
 }
 
@@ -154,6 +155,11 @@ void CheckWaterfall(std::string_view what, const proto::Waterfall& waterfall, st
   if (waterfall.bars_size() > 0) ExpectHundred(what, percent, wrong);
 }
 
+void CheckLink(std::string_view what, const proto::RankLink& link, std::string* wrong) {
+  if (link.link_share() > 1 && !link.nvls())
+    *wrong += fmt::format("{}: {} of what it can carry\n", what, link.link_share());
+}
+
 void CheckWindow(std::string_view what, const proto::Window& window, std::string* wrong) {
   if (window.end_ns() < window.start_ns())
     *wrong += fmt::format("{}: from {} back to {}\n", what, window.start_ns(), window.end_ns());
@@ -174,6 +180,7 @@ std::string WrongReport(const proto::Report& report) {
   for (const proto::DeviceReport& device : report.devices()) {
     CheckPartition(device.label() + " partition", device.partition(), &wrong);
     CheckWindow(device.label() + " window", device.window(), &wrong);
+    CheckLink(device.label() + " link", device.nccl().link(), &wrong);
     CheckWaterfall(device.label() + " waterfall", device.waterfall(), &wrong);
   }
   for (const proto::DeviceSteps& steps : report.steps()) {

@@ -184,7 +184,7 @@ std::optional<RankLink> FindRankLink(const Rank& rank, const Device& device,
                                          .host = host});
   found.name = link.name;
   found.link_gb_per_s = link.gb_per_s;
-  found.reason = link.reason;
+  found.reason = found.is_above_link() ? std::string(kAboveLink) : link.reason;
   return found;
 }
 

@@ -16,6 +16,9 @@ namespace traceinject {
 
 // From this size on an operation should come near to the rate of the link.
 inline constexpr std::int64_t kLargeMessageBytes = 8 << 20;
+// Why a busbw above the rate of the link is no share of it.
+inline constexpr std::string_view kAboveLink =
+    "above the link rate: switches do the reduction, or not all traffic uses this link";
 
 // The ways in which NCCL connects ranks, by what they can carry, the most first.
 enum class NcclTransport : std::uint8_t { kUnknown, kGpuToGpu, kHostMemory, kNetwork, kSockets };
@@ -61,8 +64,10 @@ struct RankLink {
   std::string reason = {};
   bool nvls = false;  // some by NVLink SHARP, whose busbw is no rate on the link
 
+  // More than the link can carry went elsewhere, unless switches add up.
+  bool is_above_link() const { return link_gb_per_s && !nvls && busbw_gb_per_s > *link_gb_per_s; }
   std::optional<double> link_share() const {
-    if (!link_gb_per_s) return std::nullopt;
+    if (!link_gb_per_s || is_above_link()) return std::nullopt;
     return busbw_gb_per_s / *link_gb_per_s;
   }
 };

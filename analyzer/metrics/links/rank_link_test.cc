@@ -67,6 +67,20 @@ TEST(RankLinkTest, LargeOperationsAgainstWhatNcclTold) {
   EXPECT_EQ(found->reason, "");
 }
 
+TEST(RankLinkTest, MoreThanTheLinkCarriesIsNoShareOfIt) {
+  Rank rank = OneOfTwo();
+  Connect(rank, "SHM");
+  const auto found = Find(rank, {AllReduce(90'000'000, 900'000)});
+  ASSERT_TRUE(found);
+  EXPECT_DOUBLE_EQ(found->busbw_gb_per_s, 100);
+  EXPECT_DOUBLE_EQ(*found->link_gb_per_s, 63);
+  EXPECT_FALSE(found->link_share());
+  EXPECT_EQ(found->reason, kAboveLink);
+  NcclLaunch nvls = AllReduce(90'000'000, 900'000);
+  nvls.algorithm = "NVLS";
+  EXPECT_GT(*Find(rank, {nvls})->link_share(), 1) << "switches add up";
+}
+
 TEST(RankLinkTest, OneRankCannotTellWaitingFromTransfer) {
   Rank rank = OneOfTwo();
   Connect(rank, "P2P");

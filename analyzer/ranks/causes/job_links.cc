@@ -16,8 +16,6 @@ namespace {
 
 constexpr std::string_view kSwitchAddsUp =
     "with NVLink SHARP (NVLS) the switch does the reduction, so busbw is not the link rate";
-constexpr std::string_view kAboveLink =
-    "above the link rate: switches do the reduction, or not all traffic uses this link";
 
 // The slower of two; a rate that is not known (0) stays so.
 double Slower(double a, double b) { return std::min(a, b); }

@@ -89,11 +89,13 @@ void WriteRankLink(TextReport& to, const proto::RankLink& link, const std::strin
   std::string text = fmt::format("operations of 8 MiB and more{}: busbw {:.1f} GB/s{}",
                                  label.empty() ? "" : " of " + label, link.busbw_gb_per_s(),
                                  link.waiting_included() ? " or more, as it includes waiting" : "");
-  text += link.has_link_share() ? fmt::format(", {} % of {} ({:.4g} GB/s per direction)",
-                                              fmt::format("{:.0f}", 100 * link.link_share()),
-                                              link.name(), link.link_gb_per_s())
+  const std::string way =
+      link.has_link_gb_per_s()
+          ? fmt::format("{} ({:.4g} GB/s per direction)", link.name(), link.link_gb_per_s())
+          : fmt::format("{}; its rate is unknown", link.name());
+  text += link.has_link_share() ? fmt::format(", {:.0f} % of {}", 100 * link.link_share(), way)
           : link.name().empty() ? "; link unknown"
-                                : fmt::format(" over {}; its rate is unknown", link.name());
+                                : " over " + way;
   if (!link.reason().empty()) text += ": " + link.reason();
   if (link.nvls())
     text +=
