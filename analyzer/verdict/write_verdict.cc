@@ -206,7 +206,7 @@ void VerdictOf(const Judgement& judgement, const proto::Ranks& between, TimeNs o
   if (decision.runner_up != nullptr)
     SavingOf(*decision.runner_up, judged.steps, *to.mutable_runner_up());
   for (const CauseSaving& saving : savings.causes) {
-    if (Whole(saving.saved_ns) != 0) SavingOf(saving, judged.steps, *to.add_savings());
+    if (Whole(saving.saved_ns) > 0) SavingOf(saving, judged.steps, *to.add_savings());
   }
   for (const BetweenSteps& steps : savings.between) BetweenOf(steps, *to.mutable_between());
   for (const std::string& caveat : decision.caveats) to.add_caveats(caveat);
