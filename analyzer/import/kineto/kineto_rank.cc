@@ -12,6 +12,7 @@
 #include "analyzer/import/finish/join_launches.h"
 #include "analyzer/import/finish/sort_rank.h"
 #include "analyzer/import/kineto/kineto_transfer.h"
+#include "analyzer/import/source/column_ranges.h"
 #include "analyzer/import/source/run_db_rows.h"
 #include "analyzer/import/source/trace_source.h"
 #include "analyzer/model/api_class.h"
@@ -144,7 +145,7 @@ std::uint32_t KinetoRankBuilder::ShapeOf(const KinetoEvent& event, const Text& n
   constexpr std::int64_t kMaxRegisters = std::numeric_limits<std::int32_t>::max();
   const std::int64_t registers =
       std::clamp<std::int64_t>(event.registers.value_or(0), 0, kMaxRegisters);
-  const std::int64_t shared = std::max<std::int64_t>(0, event.shared_bytes.value_or(0));
+  const std::int64_t shared = SharedBytes(event.shared_bytes.value_or(0));
   const auto& grid = event.grid;
   const auto& block = event.block;
   const ShapeKey key = {name.id,  grid[0],  grid[1],   grid[2], block[0],

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "analyzer/import/source/column_ranges.h"
+
 namespace traceinject {
 namespace {
 
@@ -66,7 +68,7 @@ std::string KinetoCopyName(const Transfer& transfer) {
 
 Transfer TransferOf(const KinetoEvent& event) {
   Transfer transfer;
-  transfer.bytes = std::max<std::int64_t>(0, event.bytes.value_or(0));
+  transfer.bytes = MovedBytes(event.bytes.value_or(0));
   if (event.kind != KinetoKind::kMemcpy) return transfer;
   DescribeCopy(event.name, transfer);
   transfer.src_device = OrdinalOr(event.from_device, -1);

@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "analyzer/import/source/column_ranges.h"
+
 namespace traceinject {
 namespace {
 
@@ -105,8 +107,8 @@ class OperationReader {
             shape.cluster[axis] = Narrow(row.int64(15 + axis));
           }
           shape.registers = Narrow(row.int64(18));
-          shape.static_shared_bytes = row.int64(19);
-          shape.dynamic_shared_bytes = row.int64(20);
+          shape.static_shared_bytes = SharedBytes(row.int64(19));
+          shape.dynamic_shared_bytes = SharedBytes(row.int64(20));
           shape.local_bytes = row.int64(21);
           if (reader_.strings().Find(row.int64(8)) == nullptr)
             reader_.rows().Count(kKernel, RowProblem::kNameless);
@@ -125,7 +127,7 @@ class OperationReader {
           if (process == nullptr) return;
           constexpr std::uint8_t kPeer = 10;
           Transfer transfer;
-          transfer.bytes = std::max<std::int64_t>(0, row.int64(8));
+          transfer.bytes = MovedBytes(row.int64(8));
           transfer.kind = CopyKind(row.int64(9));
           transfer.src_kind = NsysMemoryKind(row, 10);
           transfer.dst_kind = NsysMemoryKind(row, 11);
@@ -148,7 +150,7 @@ class OperationReader {
           ForeignProcess* process = OperationOf(kMemset, row, operation);
           if (process == nullptr) return;
           Transfer transfer;
-          transfer.bytes = std::max<std::int64_t>(0, row.int64(8));
+          transfer.bytes = MovedBytes(row.int64(8));
           CountUnless(process->AddTransfer(operation, OpKind::kMemset, transfer), kMemset);
         });
   }

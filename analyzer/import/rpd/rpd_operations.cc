@@ -10,6 +10,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "analyzer/import/source/column_ranges.h"
+
 namespace traceinject {
 namespace {
 
@@ -241,7 +243,7 @@ class RpdOpReader {
       shape.grid[axis] = Narrow(grid);
       shape.block[axis] = Narrow(block);
     }
-    shape.dynamic_shared_bytes = std::max<std::int64_t>(launch[7], 0);
+    shape.dynamic_shared_bytes = SharedBytes(launch[7]);
     return process.AddKernel(operation, shape, name);
   }
 
@@ -259,7 +261,7 @@ class RpdOpReader {
     const std::uint32_t found = call == nullptr ? kNone : copy_ids_.Find(call->id);
     const RpdCopy copy = found == kNone ? RpdCopy() : copies_[found];
     if (copy.bytes >= 0) {
-      transfer.bytes = copy.bytes;
+      transfer.bytes = MovedBytes(copy.bytes);
     } else {
       ++unsized_copies_;
     }

@@ -8,6 +8,7 @@ namespace {
 
 constexpr std::int64_t kMany = (std::int64_t{1} << 31) - 1;      // of what is counted in 32 bits
 constexpr std::int64_t kMoved = std::int64_t{1} << 40;           // bytes of one operation
+constexpr std::int64_t kShared = 1 << 24;                        // bytes of a block
 constexpr std::int64_t kMemory = std::int64_t{1} << 50;          // bytes of a machine's memory
 constexpr std::int64_t kSinceStart = std::int64_t{1} << 60;      // of counters that only grow
 constexpr std::int64_t kRanks = 1 << 24, kVersion = 10'000'000;  // 12.6 is 12060, 13.0.1 is 130001
@@ -29,7 +30,7 @@ constexpr TableRange kRanges[] = {
     {"kernel_shape", "grid_x, grid_y, grid_z", 0, kMany},
     {"kernel_shape", "block_x, block_y, block_z, cluster_x, cluster_y, cluster_z, registers", 0,
      1024},
-    {"kernel_shape", "static_shared_bytes, dynamic_shared_bytes", 0, 1 << 24},
+    {"kernel_shape", "static_shared_bytes, dynamic_shared_bytes", 0, kShared},
     {"kernel_shape", "local_bytes", 0, kMany},
     {"memcpy", "bytes", 0, kMoved},
     {"memcpy", "kind, src_kind, dst_kind", 0, 255},
@@ -104,5 +105,8 @@ std::vector<ColumnRange> RangesOf(std::string_view table, std::string_view colum
   }
   return ranges;
 }
+
+std::int64_t MovedBytes(std::int64_t told) { return told >= 0 && told <= kMoved ? told : 0; }
+std::int64_t SharedBytes(std::int64_t told) { return told >= 0 && told <= kShared ? told : 0; }
 
 }  // namespace traceinject

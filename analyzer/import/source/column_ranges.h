@@ -20,4 +20,9 @@ struct ColumnRange {
 // their order. O(columns x ranges).
 std::vector<ColumnRange> RangesOf(std::string_view table, std::string_view columns);
 
+// Of what another profiler tells: the bytes that a copy or memset moved, and those of the shared
+// memory of a block. 0 for what cannot be.
+std::int64_t MovedBytes(std::int64_t told);
+std::int64_t SharedBytes(std::int64_t told);
+
 }  // namespace traceinject

@@ -22,5 +22,13 @@ TEST(ColumnRanges, LongTablesHaveNone) {
   EXPECT_TRUE(RangesOf("nowhere", "bytes").empty());
 }
 
+TEST(ColumnRanges, WhatOtherProfilersTellIsHeldAgainstThem) {
+  EXPECT_EQ(MovedBytes(4096), 4096);
+  EXPECT_EQ(MovedBytes(-1), 0);
+  EXPECT_EQ(MovedBytes(std::int64_t{1} << 62), 0) << "two of them are no number any more";
+  EXPECT_EQ(SharedBytes(1 << 16), 1 << 16);
+  EXPECT_EQ(SharedBytes(-892'357'412'926), 0);
+}
+
 }  // namespace
 }  // namespace traceinject
