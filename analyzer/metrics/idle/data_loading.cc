@@ -28,7 +28,7 @@ class SampleSum {
 
 // Of a cumulative column: how much it grew; empty: one of the ends is not known.
 std::optional<std::int64_t> Growth(std::int64_t first, std::int64_t last) {
-  return first >= 0 && last >= 0 ? std::optional(last - first) : std::nullopt;
+  return first >= 0 && last >= first ? std::optional(last - first) : std::nullopt;
 }
 
 // From the last sample before the window to the first one after it: they come seldom.
