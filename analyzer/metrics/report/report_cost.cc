@@ -13,10 +13,15 @@ namespace {
 
 constexpr std::string_view kOwnNs = "own_ns";
 
+// Longer, in any unit, nobody measures; of a damaged file it may be anything.
+constexpr std::int64_t kMostMeasured = std::int64_t{1} << 53;
+bool IsMeasured(std::int64_t value) { return value >= 0 && value <= kMostMeasured; }
+
 std::optional<std::int64_t> Counter(const Rank& rank, std::string_view source,
                                     std::string_view name) {
   for (const HealthCounter& counter : rank.health) {
-    if (counter.source == source && counter.counter == name) return counter.value;
+    if (counter.source == source && counter.counter == name && IsMeasured(counter.value))
+      return counter.value;
   }
   return std::nullopt;
 }
@@ -34,7 +39,7 @@ TimeNs RecordedTime(const Rank& rank) {
 void OwnOf(const Rank& rank, proto::RecordingCost& to) {
   std::int64_t sum = 0;
   for (const HealthCounter& counter : rank.health) {
-    if (counter.counter != kOwnNs) continue;
+    if (counter.counter != kOwnNs || !IsMeasured(counter.value)) continue;
     proto::OwnCost& one = *to.add_own();
     one.set_source(counter.source);
     one.set_ns(counter.value);
