@@ -3,31 +3,21 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
 #include <vector>
 
 #include "analyzer/import/load/load_run.h"
 #include "analyzer/report/formats/json.h"
 #include "analyzer/report/text/text.h"
 #include "analyzer/verdict/judged_report.h"
-#include "machine/testing/temporary_folder.h"
 #include "tests/fuzz/bases.h"
 #include "tests/fuzz/changed_database.h"
 #include "tests/fuzz/changed_json.h"
 #include "tests/fuzz/input_bytes.h"
 #include "tests/fuzz/report_oracle.h"
+#include "tests/fuzz/scratch_file.h"
 
 namespace traceinject {
 namespace {
-
-// A file of this name for each input, in a folder that ends with the program.
-std::string PutFile(const std::string& name, std::string_view bytes) {
-  static const TemporaryFolder folder;
-  const std::string path = folder / name;
-  std::ofstream(path, std::ios::binary | std::ios::trunc)
-      .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  return path;
-}
 
 std::string WrongRendering(const proto::Report& report) {
   std::string wrong;

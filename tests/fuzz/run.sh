@@ -13,9 +13,9 @@ the target's turn and is kept in FOLDER/findings. What was learned is kept in FO
 nothing was found.
 
   --build FOLDER   of a build with TRACEINJECT_FUZZ that is there already, such as build/fuzz
-  TARGET           by default all; build/fuzz/bin/fuzz lists them
+  TARGET           by default all; build/fuzz/bin/fuzz and fuzz_guest list them
 
-Replay a finding with fuzz_replay TARGET FILE of any other build, or here with FOLDER/bin/fuzz TARGET FILE; with FUZZ_SHOW=1 in the
+Replay a finding with fuzz_replay TARGET FILE of any other build, or here with FOLDER/bin/fuzz TARGET FILE, or those of guests; with FUZZ_SHOW=1 in the
 environment targets that change a database say how.
 TEXT
 }
@@ -37,10 +37,15 @@ done
 source "$(dirname "${BASH_SOURCE[0]}")/../../samples/setup.sh"
 if [[ -z $build ]]; then
   build=$root/build/fuzz
-  configure_and_build fuzz -- fuzz || die "the targets were not built"
+  configure_and_build fuzz -- fuzz fuzz_guest || die "the targets were not built"
 fi
-fuzz=$build/bin/fuzz
-((${#targets[@]} > 0)) || mapfile -t targets < <("$fuzz")
+declare -A program # of each target
+for fuzz in "$build"/bin/fuzz "$build"/bin/fuzz_guest; do
+  while read -r target; do
+    program[$target]=$fuzz
+  done < <("$fuzz")
+done
+((${#targets[@]} > 0)) || mapfile -t targets < <(printf '%s\n' "${!program[@]}" | sort)
 [[ ! -d /dev/shm ]] || export TMPDIR=/dev/shm # files that are read once are not worth a disk
 # What was freed need not be kept long: memory is limited.
 export ASAN_OPTIONS=quarantine_size_mb=16:${ASAN_OPTIONS:-}
@@ -50,10 +55,11 @@ figure() { grep -o "$1 *[0-9]*" "$log" | tail -n 1 | grep -o '[0-9]*$'; }
 
 found=0
 for target in "${targets[@]}"; do
+  [[ -n ${program[$target]:-} ]] || die "there is no target $target"
   corpus=$build/corpus/$target findings=$build/findings/$target log=$build/findings/$target.log
   mkdir -p "$corpus" "$findings"
   # An input has a few seconds, an allocation 200 MB, and all of them together what a sanitizer takes beside.
-  "$fuzz" "$target" -max_total_time="$seconds" -timeout=10 -malloc_limit_mb=200 -rss_limit_mb=800 -max_len=65536 -use_value_profile=0 \
+  "${program[$target]}" "$target" -max_total_time="$seconds" -timeout=10 -malloc_limit_mb=200 -rss_limit_mb=800 -max_len=65536 -use_value_profile=0 \
     -print_final_stats=1 -artifact_prefix="$findings/" "$corpus" "$root/tests/fuzz/seeds/$target" &>"$log"
   rc=$?
   echo "$target: $(figure 'number_of_executed_units:') inputs, $(figure 'cov:') places reached, $(figure 'new_units_added:') inputs kept"

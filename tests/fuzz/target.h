@@ -17,6 +17,7 @@ struct FuzzTarget {
   std::size_t most_bytes = 4096;  // of an input
 };
 
+// Those of the program: of analyze (reader_targets.cc), or of libtraceinject.so (guest_targets.cc).
 std::span<const FuzzTarget> FuzzTargets();
 
 // Null: there is none.

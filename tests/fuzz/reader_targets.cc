@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of all targets.
-#include <algorithm>
-#include <iterator>
-
+// The table of what analyze reads.
+#include "tests/fuzz/message_targets.h"
 #include "tests/fuzz/recording_targets.h"
 #include "tests/fuzz/target.h"
 
@@ -15,16 +13,12 @@ constexpr FuzzTarget kTargets[] = {
     {"rpd", "a trace of rocmProfileData with changed rows", FuzzRpd},
     {"kineto", "a trace of PyTorch's profiler with changed values", FuzzKineto},
     {"file", "any file that may be a recording or a trace", FuzzFile, 1 << 16},
+    {"summary", "a summary of a rank with changed bytes", FuzzSummary},
+    {"condition", "a line of a budget", FuzzCondition, 256},
 };
 
 }  // namespace
 
 std::span<const FuzzTarget> FuzzTargets() { return kTargets; }
-
-const FuzzTarget* FindFuzzTarget(std::string_view name) {
-  const auto* found = std::find_if(std::begin(kTargets), std::end(kTargets),
-                                   [&](const FuzzTarget& target) { return target.name == name; });
-  return found == std::end(kTargets) ? nullptr : found;
-}
 
 }  // namespace traceinject
