@@ -12,6 +12,12 @@ namespace {
 
 constexpr int kNowAndThen = 1024;  // rows between two calls of Between
 
+// Of a damaged record a time may be anything; differences of two of these stay in 64 bits.
+bool IsMoment(std::int64_t realtime_ns) {
+  constexpr std::int64_t kLatest = std::int64_t{1} << 62;  // the year 2116
+  return realtime_ns > 0 && realtime_ns < kLatest;
+}
+
 }  // namespace
 
 // False for a record without times: the device had no room for them, or the end was not known at
@@ -20,7 +26,7 @@ bool ActivityDecoder::TimesOf(std::uint64_t start, std::uint64_t end, Interval* 
                               bool* repaired) const {
   const std::int64_t start_ns = times_.ToRealtimeNs(clock_, start);
   const std::int64_t end_ns = times_.ToRealtimeNs(clock_, end);
-  if (start_ns == 0 || end_ns == 0) return false;
+  if (!IsMoment(start_ns) || !IsMoment(end_ns)) return false;
   *repaired = end_ns < start_ns;
   interval->start = start_ns - base_ns_;
   interval->dur = *repaired ? 0 : end_ns - start_ns;

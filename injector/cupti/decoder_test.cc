@@ -229,6 +229,20 @@ TEST_F(DecoderTest, StreamsAreDescribedBeforeAndAfterTheirFirstUse) {
   EXPECT_NE(batch_.streams[3].name, 0U);
 }
 
+TEST_F(DecoderTest, TimesThatCannotBeAreDropped) {
+  const std::int64_t dropped = g_counters.Get(Health::kKernelDropped);
+  KernelRecord kernel{};
+  kernel.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
+  kernel.name = "gemm";
+  kernel.start = std::uint64_t{1} << 63, kernel.end = 7500;  // as far apart as 64 bits go
+  Add(kernel);
+  kernel.start = 5000, kernel.end = std::uint64_t{1} << 62;
+  Add(kernel);
+  Decode();
+  EXPECT_TRUE(batch_.kernels.empty());
+  EXPECT_EQ(g_counters.Get(Health::kKernelDropped), dropped + 2);
+}
+
 TEST_F(DecoderTest, KernelsWithoutTimesAreDroppedAndReversedOnesRepaired) {
   const std::int64_t dropped = g_counters.Get(Health::kKernelDropped),
                      repaired = g_counters.Get(Health::kKernelRepaired);
