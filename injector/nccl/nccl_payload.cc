@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "injector/nccl/nccl_payload.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace traceinject {
@@ -97,9 +98,12 @@ std::optional<NcclCommunicator> ParseNcclCommunicator(std::uint64_t schema,
     return std::nullopt;
   }
   made.communicator = Read<std::uint64_t>(payload, 0);
-  made.size = Read<std::int32_t>(payload, at);
-  made.rank = Read<std::int32_t>(payload, at + 4);
-  made.device = Read<std::int32_t>(payload, at + 8);
+  const auto number = [&](std::size_t offset) {
+    return std::max(-1, Read<std::int32_t>(payload, at + offset));
+  };
+  made.size = number(0);
+  made.rank = number(4);
+  made.device = number(8);
   return made;
 }
 

@@ -79,6 +79,12 @@ TEST(NcclPayloadTest, Communicators) {
   EXPECT_EQ(made->parent, 0x77U);
   EXPECT_EQ(made->size, 4);
   EXPECT_FALSE(ParseNcclCommunicator(kBase + 5, Bytes(init), sizeof init).has_value());
+  const InitRank damaged{0x77, -8, -3, -2147483647};
+  made = ParseNcclCommunicator(kBase + 11, Bytes(damaged), sizeof damaged);
+  ASSERT_TRUE(made.has_value());
+  EXPECT_EQ(made->size, -1) << "not told";
+  EXPECT_EQ(made->rank, -1);
+  EXPECT_EQ(made->device, -1);
 }
 
 }  // namespace
