@@ -57,6 +57,7 @@ std::optional<NcclOperation> ParseNcclOperation(std::uint64_t schema, const std:
       return std::nullopt;
     }
     operation.bytes = Read<std::int64_t>(payload, at);
+    if (operation.bytes < 0) return std::nullopt;
     if (row.third == Third::kNone) return operation;
     const int first = Read<std::int32_t>(payload, at + 8);
     switch (row.third) {

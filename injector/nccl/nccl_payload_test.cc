@@ -50,6 +50,11 @@ TEST(NcclPayloadTest, AllReduceWithAndWithoutCommunicator) {
   EXPECT_EQ(operation->reduction, 0);
 }
 
+TEST(NcclPayloadTest, ASizeThatCannotBeIsNotKnown) {
+  const CommBytesInt damaged{0xABCD, std::size_t{1} << 63, 4};
+  EXPECT_FALSE(ParseNcclOperation(kBase + 5, Bytes(damaged), sizeof damaged).has_value());
+}
+
 TEST(NcclPayloadTest, SendsHavePeersAndBroadcastsRoots) {
   const CommBytesInt payload{1, 512, 3};
   EXPECT_EQ(ParseNcclOperation(kBase + 9, Bytes(payload), sizeof payload)->peer, 3);
