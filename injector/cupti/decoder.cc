@@ -145,7 +145,7 @@ void ActivityDecoder::AddMemset(const MemsetRecord& record) {
 void ActivityDecoder::AddMemoryOperation(const MemoryRecord& record) {
   g_counters.Add(Health::kMemorySeen);
   const std::int64_t time_ns = times_.ToRealtimeNs(clock_, record.timestamp);
-  if (time_ns == 0) return g_counters.Add(Health::kMemoryDropped);
+  if (!IsMoment(time_ns)) return g_counters.Add(Health::kMemoryDropped);
   const bool on_stream = record.isAsync != 0 && record.contextId != CUPTI_INVALID_CONTEXT_ID &&
                          record.streamId != CUPTI_INVALID_STREAM_ID;
   batch_->memory_operations.push_back(
