@@ -49,6 +49,8 @@ done
 [[ ! -d /dev/shm ]] || export TMPDIR=/dev/shm # files that are read once are not worth a disk
 # What was freed need not be kept long: memory is limited.
 export ASAN_OPTIONS=quarantine_size_mb=16:${ASAN_OPTIONS:-}
+# Else libFuzzer does not learn that the program ends, and keeps no input.
+export UBSAN_OPTIONS=abort_on_error=1:print_stacktrace=1:${UBSAN_OPTIONS:-}
 
 # The last number after NAME in the log.
 figure() { grep -o "$1 *[0-9]*" "$log" | tail -n 1 | grep -o '[0-9]*$'; }
