@@ -133,7 +133,9 @@ void ActivityDecoder::AddMemset(const MemsetRecord& record) {
   if (!TimesOf(record.start, record.end, &interval, &repaired))
     return g_counters.Add(Health::kMemsetDropped);
   ++memsets_.count;
-  memsets_.total_ns += interval.dur;
+  // Two of a damaged buffer may be longer than 64 bits count.
+  if (__builtin_add_overflow(memsets_.total_ns, interval.dur, &memsets_.total_ns))
+    memsets_.total_ns = std::numeric_limits<std::int64_t>::max();
   batch_->memsets.push_back(
       {interval.start, interval.dur,
        dictionary_->Stream(record.deviceId, record.contextId, record.streamId), record.value,
