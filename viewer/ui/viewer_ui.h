@@ -67,6 +67,7 @@ class ViewerUi {
 
   // Null until loaded.
   Workspace* workspace() { return workspace_ ? &*workspace_ : nullptr; }
+  const Workspace* workspace() const { return workspace_ ? &*workspace_ : nullptr; }
   const Timeline* timeline() const { return workspace_ ? &workspace_->timeline() : nullptr; }
   const PanelArea* panels() const { return panels_.get(); }
   const OpenDialog& open_dialog() const { return dialog_; }

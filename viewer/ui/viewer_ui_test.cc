@@ -32,7 +32,7 @@ TEST_F(ViewerUiTest, MenusHoldEveryCommand) {
   SetButton(true);
   SetButton(false);
   Frame();
-  Click(ImVec2{40, 8 + 1.6F * ImGui::GetFrameHeight()});
+  Click(MousePlace{40, 8 + 1.6F * ImGui::GetFrameHeight()});
   EXPECT_TRUE(workspace().IsShown(Panel::kOpenDialog)) << "to open a recording stands first";
 }
 

@@ -44,12 +44,28 @@ inline void WriteSampleRun(const std::string& path) {
   file.Close();
 }
 
+// A kernel, and a look at line 41 of data.py every 100 us, from 1 ms on for 2 ms.
+inline void WriteRunWithCode(const std::string& path) {
+  RunDbFixture file(path, {.end_ns = 5 * kMs});
+  file.AddDevice({});
+  file.AddLaunchedKernel({.start_ns = kMs, .dur_ns = 50 * kUs}, 900 * kUs, 5 * kUs);
+  for (int i = 0; i < 20; ++i)
+    file.AddStackSample({.time_ns = kMs + i * 100 * kUs, .frames = {{"load", "/w/data.py", 41}}});
+  file.Close();
+}
+
 // Two ranks of one host with an AllReduce every 10 ms, from 1 ms on rank 0, from 2 ms on rank 1, to
-// 8 ms on both: rank 1 holds rank 0 up. Throws if it cannot be read.
+// 8 ms on both: rank 1 holds rank 0 up. The files are those that the path stands for.
+inline void WriteRunOfTwoRanks(const std::string& path) {
+  const std::string stem = path.substr(0, path.rfind('.'));
+  for (int rank = 0; rank < 2; ++rank)
+    WriteRank(stem + ".rank0000" + std::to_string(rank) + ".db", {.rank = rank}).Close();
+}
+
+// Throws if it cannot be read.
 inline std::unique_ptr<const LoadedRun> LoadRunOfTwoRanks() {
   const TemporaryFolder folder;
-  for (int rank = 0; rank < 2; ++rank)
-    WriteRank(folder / ("run.rank0000" + std::to_string(rank) + ".db"), {.rank = rank}).Close();
+  WriteRunOfTwoRanks(folder / "run.db");
   LoadResult loaded = LoadWithRows({folder / "run.db"}, {});
   if (!loaded.ok()) throw std::runtime_error(loaded.error());
   return std::move(loaded).value();

@@ -118,7 +118,7 @@ TEST_F(PanelAreaTest, ASelectionShowsDetailsUnlessFiguresAreLookedAt) {
 TEST_F(PanelAreaTest, TheLineAboveGivesRoom) {
   Load();
   const Box before = *ui_.controls().Find("timeline");
-  const ImVec2 line = Middle("splitter");
+  const MousePlace line = Middle("splitter");
   Drag(line, {line.x, line.y - 100});
   EXPECT_NEAR(ui_.controls().Find("timeline")->bottom, before.bottom - 100, 1);
   Drag(Middle("splitter"), {line.x, 5000});
@@ -375,7 +375,7 @@ TEST_F(OverviewStripTest, AClickCentersAndADragMoves) {
   const Box strip = *ui_.controls().Find("overview");
   const TimeNs span = timeline().view().span_ns();
   const float middle = (strip.top + strip.bottom) / 2;
-  Click(ImVec2(strip.right - 200, middle));
+  Click(MousePlace{strip.right - 200, middle});
   EXPECT_EQ(timeline().view().span_ns(), span);
   const TimeNs clicked = timeline().view().start_ns();
   EXPECT_GT(clicked, 1'500 * kUs);

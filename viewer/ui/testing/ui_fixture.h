@@ -8,21 +8,37 @@
 
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "analyzer/view/rows/event_text.h"
+#include "machine/testing/temporary_folder.h"
 #include "viewer/core/testing/sample_run.h"
 #include "viewer/ui/testing/headless_imgui.h"
+#include "viewer/ui/testing/ui_user.h"
 #include "viewer/ui/viewer_ui.h"
 
 namespace traceinject {
 
-class UiFixture : public testing::Test {
+class UiFixture : public testing::Test, public UiUser {
  protected:
   UiFixture() { ImGui::GetIO().KeyMap[ImGuiKey_Enter] = kEnter; }
 
+  ShownIn place() const override { return ShownIn::kWindow; }
+  const ViewerUi& ui() const override { return ui_; }
+  void Open(WriteRun write) override {
+    const TemporaryFolder folder;
+    write(folder / "run.db");
+    LoadResult loaded = LoadWithRows({folder / "run.db"}, {});
+    if (!loaded.ok()) throw std::runtime_error(loaded.error());
+    ImGui::GetIO().DisplaySize = {1400, 800};
+    ImGui::SetWindowFocus(nullptr);  // no field has the keyboard
+    Hold({});
+    MoveTo({-1, -1});
+    Load(std::move(loaded).value(), std::nullopt, std::nullopt);
+  }
   void Load(std::optional<TimeNs> from = std::nullopt, std::optional<TimeNs> to = std::nullopt) {
     Load(LoadSampleRun(), from, to);
   }
@@ -44,18 +60,31 @@ class UiFixture : public testing::Test {
     }
     Frame();
   }
-  void MoveTo(ImVec2 at) {
-    ImGui::GetIO().MousePos = at;
+  void SetHeight(int height_px) override {
+    ImGui::GetIO().DisplaySize.y = static_cast<float>(height_px);
+    Frame();
+  }
+  void Show(TimeNs start, TimeNs end) override { workspace().timeline().Show(start, end); }
+  void Press(const KeyPress& press) override {
+    Frame({press});
+    Settle();
+  }
+  void MoveTo(const MousePlace& at) override {
+    ImGui::GetIO().MousePos = {at.x, at.y};
     Frame();
     Frame();
   }
-  void SetButton(bool down, int button = 0) {
+  void SetButton(bool down, int button = 0) override {
     ImGui::GetIO().MouseDown[button] = down;
     Frame();
   }
+  void Rest() override {
+    for (int i = 0; i < 30; ++i) Frame();
+    Settle();
+  }
   // In the middle of something that can be clicked, a little to the left: in the very middle of a
   // table's row a column may end.
-  ImVec2 Middle(const std::string& control) {
+  MousePlace Middle(const std::string& control) {
     const std::optional<Box> box = ui_.controls().Find(control);
     if (!box) {
       ADD_FAILURE() << "no " << control;
@@ -63,23 +92,8 @@ class UiFixture : public testing::Test {
     }
     return {0.6F * box->left + 0.4F * box->right, (box->top + box->bottom) / 2};
   }
-  void Click(ImVec2 at) {
-    MoveTo(at);
-    SetButton(true);
-    SetButton(false);
-    // So that the next one is not the second of a double click.
-    for (int i = 0; i < 30; ++i) Frame();
-    Settle();
-  }
+  using UiUser::Click;
   void Click(const std::string& control) { Click(Middle(control)); }
-  void Drag(ImVec2 from, ImVec2 to, int button = 0) {
-    MoveTo(from);
-    SetButton(true, button);
-    MoveTo({(from.x + to.x) / 2, (from.y + to.y) / 2});
-    MoveTo(to);
-    SetButton(false, button);
-    Settle();
-  }
   void Type(const std::string& text) {
     ImGui::GetIO().AddInputCharactersUTF8(text.c_str());
     Settle();
@@ -94,15 +108,7 @@ class UiFixture : public testing::Test {
     Hold({});
     Settle();
   }
-  // Where a moment of a lane is on the screen.
-  ImVec2 Place(const std::string& label, TimeNs time, std::size_t lane = 0) {
-    const Box panel = ui_.controls().Find("timeline").value_or(Box());
-    return {panel.left + timeline().Plot().left + timeline().view().X(time),
-            panel.top + timeline().LaneTop(RowOf(label), lane) + 4};
-  }
-
-  // Modifiers, until others are held.
-  void Hold(Modifiers held) {
+  void Hold(Modifiers held) override {
     ImGuiIO& io = ImGui::GetIO();
     io.KeyCtrl = held.control;
     io.KeyShift = held.shift;
@@ -110,25 +116,15 @@ class UiFixture : public testing::Test {
     io.KeyMods = (held.control ? ImGuiKeyModFlags_Ctrl : 0) |
                  (held.shift ? ImGuiKeyModFlags_Shift : 0) | (held.alt ? ImGuiKeyModFlags_Alt : 0);
   }
-  void Turn(float steps) {
+  void Turn(float steps) override {
     ImGui::GetIO().MouseWheel = steps;
     Frame();
   }
+  std::optional<CommandId> TakeForBrowser() override { return workspace().TakeForBrowser(); }
+  std::size_t Vertices() const override {
+    return static_cast<std::size_t>(ImGui::GetDrawData()->TotalVtxCount);
+  }
   Workspace& workspace() { return *ui_.workspace(); }
-  const Timeline& timeline() const { return *ui_.timeline(); }
-  const std::vector<Mark>& marks() { return workspace().annotations().marks(); }
-  std::string SelectedRow() const {
-    return timeline().selection() ? timeline().model().rows[timeline().selection()->row].label : "";
-  }
-  std::uint32_t RowOf(const std::string& label) const {
-    const std::vector<Row>& rows = timeline().model().rows;
-    for (std::uint32_t row = 0; row < rows.size(); ++row) {
-      if (rows[row].label == label) return row;
-    }
-    ADD_FAILURE() << "no row " << label;
-    return 0;
-  }
-  ImVec2 Origin() const { return {ui_.timeline_origin().first, ui_.timeline_origin().second}; }
 
   static constexpr int kEnter = 257;
 
