@@ -5,6 +5,7 @@
 
 #include <string_view>
 
+#include "analyzer/common/base64.h"
 #include "analyzer/html/page/script_js.h"
 #include "analyzer/html/page/style_css.h"
 #include "analyzer/html/page/timeline_js.h"
@@ -12,33 +13,13 @@
 namespace traceinject {
 namespace {
 
-// Of hexadecimal digits, as a Content-Security-Policy wants it.
-std::string Base64(std::string_view hex) {
-  constexpr std::string_view kDigits =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  const auto value = [](char digit) -> unsigned {
-    return static_cast<unsigned>(digit <= '9' ? digit - '0' : digit - 'a' + 10);
-  };
-  std::string text;
-  unsigned bits = 0, held = 0;
-  for (const char digit : hex) {
-    held = (held << 4 | value(digit)) & 0xFFFU;
-    bits += 4;
-    if (bits < 6) continue;
-    bits -= 6;
-    text += kDigits[held >> bits & 0x3FU];
-  }
-  if (bits > 0) text += kDigits[held << (6 - bits) & 0x3FU];
-  while (text.size() % 4 != 0) text += '=';
-  return text;
-}
-
 // Nothing is loaded, sent or framed, and no script runs but ours.
 std::string Policy() {
   return fmt::format(
       "default-src 'none'; style-src 'sha256-{}'; script-src 'sha256-{}' 'sha256-{}'; img-src "
       "data:; base-uri 'none'; form-action 'none'",
-      Base64(k_style_css_sha256), Base64(k_script_js_sha256), Base64(k_timeline_js_sha256));
+      Base64OfHex(k_style_css_sha256), Base64OfHex(k_script_js_sha256),
+      Base64OfHex(k_timeline_js_sha256));
 }
 
 void WriteScript(Markup& out, std::string_view text) {
