@@ -129,6 +129,24 @@ TEST_F(WindowSessionTest, FollowingKeepsWhatIsShown) {
   EXPECT_EQ(timeline().view().end_ns(), view.end_ns());
 }
 
+TEST_F(WindowSessionTest, FollowingGoesOnAtTheEnd) {
+  WriteKernels(run_, 10);
+  Open(true);
+  FramesUntil([this] { return IsShown(); });
+  FramesUntil([this] { return Frame() == WindowNext::kWaitForInput; });
+  Frame({.keys = {Key::kW, Key::kW, Key::kW, Key::kW}, .dropped = {}});
+  const auto to_the_end = [this] { return timeline().model().end - timeline().view().end_ns(); };
+  while (to_the_end() > 0) Frame({.keys = {Key::kD}, .dropped = {}});
+  const TimeNs span = timeline().view().span_ns(), end = timeline().model().end,
+               left = to_the_end();
+  WriteKernels(folder_ / "new.db", 40);
+  std::filesystem::rename(folder_ / "new.db", run_);
+  FramesUntil([this] { return Operations() == 40; });
+  ASSERT_GT(timeline().model().end, end);
+  EXPECT_EQ(to_the_end(), left);
+  EXPECT_EQ(timeline().view().span_ns(), span);
+}
+
 TEST_F(WindowSessionTest, AnythingMayBeDroppedWhileReading) {
   Open();
   for (int i = 0; i < 20; ++i) {

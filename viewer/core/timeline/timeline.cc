@@ -28,6 +28,13 @@ std::set<std::uint32_t> SameRanks(const Timeline& before, const Timeline& now) {
   return ranks;
 }
 
+// Up to where a whole recording reaches now.
+bool ShowsTheEnd(const Run& run, const RowModel& model, const TimelineView& view) {
+  const bool is_whole =
+      std::ranges::all_of(run.ranks, [](const Rank& rank) { return rank.read_until == kOpen; });
+  return is_whole && view.end_ns() >= model.end;
+}
+
 }  // namespace
 
 Timeline::Timeline(const Run& run, const RowModel& model, const Links* links)
@@ -182,7 +189,11 @@ void Timeline::ContinueFrom(const Timeline& before) {
   stepping_ = before.stepping_;
   const TimelineView& view = before.view_;
   const bool all = view.start_ns() <= before.model_.start && view.end_ns() >= before.model_.end;
-  if (!all) view_.Show(view.start_ns() + moved, view.end_ns() + moved);
+  // Who looks at the end of what grows goes on to; of a first look at a part it is not the end.
+  const TimeNs grown = ShowsTheEnd(before.run_, before.model_, view)
+                           ? std::max(model_.end - moved - before.model_.end, TimeNs{0})
+                           : 0;
+  if (!all) view_.Show(view.start_ns() + moved + grown, view.end_ns() + moved + grown);
   if (all) view_.ShowAll();
   FollowSight();
   // The row that stays where it was on the screen: rows above it may be new.
