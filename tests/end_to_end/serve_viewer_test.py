@@ -1,59 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """`traceview --serve`: what strangers get, what viewers get, and the page in a real browser."""
 
-import http.client
 import pathlib
 import re
 import shutil
 import socket
+import sqlite3
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
 
-import browser
 import harness
 import served_viewer
 import web_socket
+from served_case import RECORDING, TRACEVIEW, WAIT_S, Served, ServedPage
 
-TRACEVIEW = harness.BUILD / "bin" / "traceview"
 COMPARE = harness.BUILD / "bin" / "compare_pictures"
-RECORDING = "ddp_h200"
 MOST_VIEWERS = 32
-WAIT_S = 60
-
-
-class Served(unittest.TestCase):
-    """One server for all tests of a class, on a copy: marks are kept beside a recording."""
-
-    arguments = ()
-
-    @classmethod
-    def setUpClass(cls):
-        if not TRACEVIEW.exists():
-            raise unittest.SkipTest("traceview is not built here")
-        cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="serve-"))
-        cls.addClassCleanup(shutil.rmtree, cls.folder)
-        shutil.copytree(harness.ROOT / "samples" / "recordings" / RECORDING, cls.folder / RECORDING)
-        cls.server = cls.start()
-        cls.addClassCleanup(cls.server.kill)
-
-    @classmethod
-    def start(cls, address="127.0.0.1:0"):
-        return served_viewer.Server(TRACEVIEW, cls.folder / RECORDING, *cls.arguments, address=address)
-
-    def viewer(self, **how):
-        viewer = served_viewer.Viewer(self.server, **how)
-        self.addCleanup(viewer.close)
-        return viewer
-
-    def get(self, path="/", method="GET", **headers):
-        connection = http.client.HTTPConnection("127.0.0.1", self.server.port, timeout=WAIT_S)
-        self.addCleanup(connection.close)
-        connection.request(method, path, headers=headers)
-        answer = connection.getresponse()
-        answer.text = answer.read().decode()
-        return answer
 
 
 class Strangers(Served):
@@ -61,6 +26,7 @@ class Strangers(Served):
         answer = self.get()
         self.assertEqual(answer.status, 200)
         self.assertIn("default-src 'none'", answer.headers["Content-Security-Policy"])
+        self.assertNotIn("unsafe", answer.headers["Content-Security-Policy"])
         self.assertNotRegex(answer.text, r"https?://|url\(|@import|\bsrc=")
         self.assertNotIn(self.server.token, answer.text)
         self.assertEqual(self.get("/run.db").status, 404)
@@ -162,49 +128,102 @@ class Viewers(Served):
         self.assertIn("ssh -N -L", server.said)
 
 
-@unittest.skipIf(browser.missing(), f"not on this machine: {browser.missing()}")
-class Page(Served):
-    arguments = ("--view", "8.5s..9s")
+class Followed(unittest.TestCase):
+    """A recording that is being written."""
 
     def setUp(self):
-        self.browser = browser.Browser().__enter__()
-        self.addCleanup(self.browser.__exit__)
+        if not TRACEVIEW.exists():
+            self.skipTest("traceview is not built here")
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="follow-"))
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.recording = self.folder / "run.db"
 
-    def wait_for(self, script, *arguments):
-        """What the script returns once it is true."""
-        deadline = time.monotonic() + WAIT_S
-        while time.monotonic() < deadline:
-            if found := self.browser.run("return " + script, *arguments):
-                return found
-            time.sleep(0.05)
-        self.fail(f"never: {script}; {self.browser.run('return [location.href, note.textContent, canvas.dataset.frame]')}")
+    def write(self):
+        subprocess.run([sys.executable, harness.ROOT / "tests" / "bench" / "make_run.py", self.recording, "--events", "2000"], check=True)
 
-    def open(self, link="", **how):
-        self.browser.open(self.server.address(link), **how)
+    def grow(self):
+        """The same kernels once more, after the others."""
+        run = sqlite3.connect(self.recording)
+        run.execute("PRAGMA journal_mode = WAL")
+        kernels = run.execute("SELECT * FROM kernel")
+        start = [column[0] for column in kernels.description].index("start")
+        rows = kernels.fetchall()
+        end = max(row[start] for row in rows)
+        run.executemany(f"INSERT INTO kernel VALUES ({', '.join('?' * len(rows[0]))})",
+                        [(*row[:start], row[start] + end, *row[start + 1:]) for row in rows])
+        run.execute("UPDATE process SET end = end + ?", (end,))
+        run.commit()
+        run.close()
+
+    def serve(self):
+        server = served_viewer.Server(TRACEVIEW, self.recording, "--follow")
+        self.addCleanup(server.kill)
+        return server
+
+    def viewer(self, server, link=""):
+        viewer = served_viewer.Viewer(server, link=link)
+        self.addCleanup(viewer.close)
+        viewer.receive_until(lambda: viewer.title and (viewer.link or not link) and viewer.state)
+        return viewer
+
+    def test_what_comes_is_shown_and_the_end_followed(self):
+        self.write()
+        server = self.serve()
+        at_end, in_the_middle = self.viewer(server, "t=4ms..6.1ms"), self.viewer(server, "t=1ms..2ms")
+        links, frame = (at_end.link, in_the_middle.link), in_the_middle.frame
+        self.grow()
+        at_end.receive_until(lambda: at_end.link != links[0])
+        in_the_middle.receive_until(lambda: in_the_middle.frame > frame)
+
+        def times(link):
+            return [float(time) for time in re.match(r"t=([0-9.]+)s\.\.([0-9.]+)s", link).groups()]
+        before, now = times(links[0]), times(at_end.link)
+        self.assertGreater(now[0], before[1], "as much as before, up to the new end")
+        self.assertAlmostEqual(now[1] - now[0], before[1] - before[0], places=6)
+        self.assertEqual(in_the_middle.link, links[1])
+
+    def test_what_is_not_there_yet_is_waited_for(self):
+        self.recording.touch()
+        server = self.serve()
+        viewer = served_viewer.Viewer(server)
+        self.addCleanup(viewer.close)
+        viewer.receive_until(lambda: viewer.frame > 0)
+        self.assertEqual(viewer.title, "")
+        self.recording.unlink()
+        self.write()
+        viewer.receive_until(lambda: viewer.title)
+
+    def test_without_following_it_is_told_at_once(self):
+        self.recording.touch()
+        told = [subprocess.run([TRACEVIEW, self.recording, *how], capture_output=True, text=True, check=False)
+                for how in (("--serve", "127.0.0.1:0"), ("--check",))]
+        self.assertEqual([one.returncode for one in told], [3, 3])
+        self.assertIn("the file is empty", told[0].stderr)
+        self.assertEqual(told[0].stderr, told[1].stderr)
+
+
+class Page(ServedPage):
+    def picture_differs(self, dark, ratio):
+        """From what the program draws of that size: how; empty: not at all."""
+        self.open(width=1280 // ratio, height=900 // ratio, dark=dark, ratio=ratio)
+        self.browser.run("location.reload()")
         self.wait_for("canvas.dataset.frame > 0")
-
-    def settle(self):
-        """Until no frame has come for a second: the verdict is there."""
-        frame = None
-        while frame != (frame := self.browser.run("return canvas.dataset.frame")):
-            time.sleep(1.5)
+        self.settle()
+        theme = "dark" if dark else "light"
+        actual, expected = self.folder / "actual.png", self.folder / "expected.png"
+        self.browser.screenshot(actual)
+        made = subprocess.run([TRACEVIEW, self.folder / RECORDING, *self.arguments, "--size", "1280x900", "--theme", theme, "--scale", str(ratio),
+                               "--screenshot", expected], capture_output=True, text=True, check=False)
+        if "EGL offers no OpenGL" in made.stderr:
+            self.skipTest(made.stderr)
+        self.assertEqual(made.returncode, 0, made.stderr)
+        compared = subprocess.run([COMPARE, expected, actual, self.folder / "difference.png"], capture_output=True, text=True, check=False)
+        return compared.stderr if compared.returncode else ""
 
     def test_the_picture_is_that_of_the_program(self):
-        for dark in (True, False):
-            self.open(width=1280, height=900, dark=dark)
-            self.browser.run("location.reload()")
-            self.wait_for("canvas.dataset.frame > 0")
-            self.settle()
-            theme = "dark" if dark else "light"
-            actual, expected = self.folder / f"{theme}.png", self.folder / f"{theme}_expected.png"
-            self.browser.screenshot(actual)
-            made = subprocess.run([TRACEVIEW, self.folder / RECORDING, *self.arguments, "--size", "1280x900", "--theme", theme,
-                                   "--screenshot", expected], capture_output=True, text=True, check=False)
-            if "EGL offers no OpenGL" in made.stderr:
-                self.skipTest(made.stderr)
-            self.assertEqual(made.returncode, 0, made.stderr)
-            compared = subprocess.run([COMPARE, expected, actual, self.folder / "difference.png"], capture_output=True, text=True, check=False)
-            self.assertEqual(compared.returncode, 0, compared.stderr)
+        for dark, ratio in ((True, 1), (False, 1), (True, 2)):
+            with self.subTest(dark=dark, ratio=ratio):
+                self.assertEqual(self.picture_differs(dark, ratio), "")
 
     def test_keys_and_mouse_change_the_view_and_the_address(self):
         self.open()

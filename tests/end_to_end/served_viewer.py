@@ -8,7 +8,7 @@ import subprocess
 
 import web_socket
 
-FRAME, FONT, LINK, COPIED, TITLE, COMMAND = range(6)
+FRAME, FONT, LINK, COPIED, TITLE, COMMAND, STATE = range(7)
 
 
 class Server:
@@ -82,7 +82,7 @@ class Viewer:
         self.socket = web_socket.WebSocket(server.port, "/viewer", origin=f"http://127.0.0.1:{server.port}")
         self.socket.send(hello(server.token, width, height, link=link))
         self.frame = 0
-        self.link = self.title = ""
+        self.link = self.title = self.state = ""
         self.copied = self.command = None
         self.server_ms = []  # for each frame
         self.frame_bytes = []  # on the way
@@ -114,6 +114,8 @@ class Viewer:
             self.title = message[1:].decode()
         elif part == COMMAND:
             self.command = message[1:].decode()
+        elif part == STATE:
+            self.state = message[1:].decode()
         return part
 
     def receive_until(self, holds):

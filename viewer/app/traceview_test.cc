@@ -166,7 +166,7 @@ TEST(Traceview, BadUsageIsTwo) {
                                 "--serve",
                                 "--serve run.db",
                                 "run.db --serve --check",
-                                "run.db --serve --follow",
+                                "run.db --check --follow",
                                 "run.db --size 12",
                                 "run.db --size 1600x900x2",
                                 "run.db --size 0x900",

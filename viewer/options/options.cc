@@ -98,7 +98,8 @@ void CheckTogether(const ViewerOptions& options) {
         "mutually "
         "exclusive");
   }
-  if (modes > 0 && options.follow) throw CLI::ValidationError("--follow requires a window");
+  if (modes > 0 && options.follow && !options.serve)
+    throw CLI::ValidationError("--follow requires a window or --serve");
 }
 
 // "1s..1.2s": either side may be left out.
@@ -200,7 +201,8 @@ void AddViewerOptions(CLI::App& app, ViewerOptions& options) {
          "--dump-state", options.dump_state,
          "write what is shown as JSON to this file (- for stdout) and exit; after the script")
       ->type_name("FILE");
-  app.add_flag("--follow", options.follow, "in the window: reload the recording whenever it grows");
+  app.add_flag("--follow", options.follow,
+               "in the window and with --serve: reload the recording whenever it grows");
   app.add_flag("--check", options.check,
                "print what was read and how far it can be trusted, and exit");
   app.add_option("--bench-frames", options.bench_frames,

@@ -34,9 +34,9 @@ class FieldReader {
     const auto flag = Take<std::uint8_t>();
     return flag <= 1 ? flag == 1 : Fail(false);
   }
-  std::string TakeText() {
+  std::string TakeText(std::size_t most = kMaxText) {
     const auto size = Take<std::uint16_t>();
-    if (size > kMaxText || size > rest_.size()) return Fail(std::string());
+    if (size > most || size > rest_.size()) return Fail(std::string());
     std::string text(rest_.substr(0, size));
     rest_.remove_prefix(size);
     return text;
@@ -80,8 +80,9 @@ MousePlace TakePlace(FieldReader& fields) {
 
 MouseButton TakeButton(FieldReader& fields) {
   const auto button = fields.Take<std::uint8_t>();
-  const bool down = fields.TakeFlag();
-  return {button < kMouseButtons ? button : fields.Fail(std::size_t{0}), down};
+  const auto down = fields.Take<std::uint8_t>();
+  if (button >= kMouseButtons || down > 2) fields.Fail(0);
+  return {button, down > 0, down == 2};
 }
 
 WheelSteps TakeWheel(FieldReader& fields) {
@@ -143,6 +144,9 @@ bool AddEvent(InputKind kind, FieldReader& fields, std::vector<InputEvent>& even
       events.emplace_back(Finger{down, TakePlace(fields)});
       break;
     }
+    case InputKind::kState:
+      events.emplace_back(StateGiven{fields.TakeText(kMaxState)});
+      break;
     default:
       return false;
   }

@@ -36,14 +36,18 @@ struct FrameSeen {
 struct LinkFollowed {
   std::string link;
 };
+// What it showed before its connection broke, beyond the link.
+struct StateGiven {
+  std::string state;
+};
 // A finger began or ended to move something.
 struct Finger {
   bool down = false;
   MousePlace place;
 };
 
-using InputEvent = std::variant<Hello, ScreenSize, FrameSeen, LinkFollowed, Modifiers, MousePlace,
-                                MouseButton, WheelSteps, KeyPress, TypedText, Finger>;
+using InputEvent = std::variant<Hello, ScreenSize, FrameSeen, LinkFollowed, StateGiven, Modifiers,
+                                MousePlace, MouseButton, WheelSteps, KeyPress, TypedText, Finger>;
 
 // The kinds, as the byte before the fields.
 enum class InputKind : std::uint8_t {
@@ -54,14 +58,15 @@ enum class InputKind : std::uint8_t {
   kHold,    // bits: 1 control, 2 shift, 4 alt
   kMove,    // x: float, y: float
   kLeave,   // the pointer is elsewhere
-  kButton,  // button: 1 byte, down: 1 byte
+  kButton,  // button: 1 byte, down: 1 byte, 2 for the second press of a double click
   kWheel,   // y: float, x: float
   kKey,     // bits as of kHold and 8 repeated, name of the key or nothing, what it types
   kText,    // what was pasted
   kFinger,  // down: 1 byte, x, y
+  kState,   // what ViewState() made
 };
 
-inline constexpr std::size_t kMaxText = 4096;  // bytes
+inline constexpr std::size_t kMaxText = 4096, kMaxState = 32768;  // bytes
 
 // Empty: not such a message; whoever sent it speaks another language.
 std::optional<std::vector<InputEvent>> ReadInputEvents(std::string_view message);

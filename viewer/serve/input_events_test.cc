@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <random>
@@ -26,12 +27,13 @@ std::vector<std::string> ValidMessages() {
           HoldBytes({.control = true, .alt = true}),
           MoveBytes(3.5F, -4),
           InputBytes(InputKind::kLeave).bytes(),
-          ButtonBytes(2, true),
+          ButtonBytes(2, true, true),
           WheelBytes(-1, 0.5F),
           KeyBytes({Key::kP, {.control = true, .shift = true}, true}),
           KeyBytes(Key::kSlash, "/"),
           InputBytes(InputKind::kText).Text("pasted \xC3\xA9").bytes(),
-          FingerBytes(true, 100, 200)};
+          FingerBytes(true, 100, 200),
+          InputBytes(InputKind::kState).Text(std::string(kMaxState, 's')).bytes()};
 }
 
 template <typename Event>
@@ -59,11 +61,14 @@ TEST(InputEvents, EachIsReadAsItWasSent) {
   EXPECT_EQ(Only<MousePlace>(messages[6]), kNoPlace);
   EXPECT_EQ(Only<MouseButton>(messages[7]).button, 2U);
   EXPECT_TRUE(Only<MouseButton>(messages[7]).down);
+  EXPECT_TRUE(Only<MouseButton>(messages[7]).twice);
+  EXPECT_FALSE(Only<MouseButton>(ButtonBytes(2, true)).twice);
   EXPECT_EQ(Only<WheelSteps>(messages[8]).y, -1);
   EXPECT_EQ(Only<WheelSteps>(messages[8]).x, 0.5F);
   EXPECT_EQ(Only<TypedText>(messages[11]).text, "pasted \xC3\xA9");
   EXPECT_TRUE(Only<Finger>(messages[12]).down);
   EXPECT_EQ(Only<Finger>(messages[12]).place, (MousePlace{100, 200}));
+  EXPECT_EQ(Only<StateGiven>(messages[13]).state.size(), kMaxState);
 }
 
 // The table that drives the window drives the page.
@@ -99,11 +104,12 @@ TEST(InputEvents, WhatIsNoneEndsIt) {
         MoveBytes(2e6F, 0), WheelBytes(1e4F, 0), ButtonBytes(3, true),
         InputBytes(InputKind::kButton).Add(std::uint8_t{0}).Add(std::uint8_t{7}).bytes(),
         InputBytes(InputKind::kKey).Add(std::uint8_t{16}).Text("A").Text("").bytes(),
-        InputBytes(InputKind::kText).Text(std::string(kMaxText + 1, 'a')).bytes()}) {
+        InputBytes(InputKind::kText).Text(std::string(kMaxText + 1, 'a')).bytes(),
+        InputBytes(InputKind::kState).Text(std::string(kMaxState + 1, 's')).bytes()}) {
     EXPECT_FALSE(ReadInputEvents(wrong).has_value());
   }
   for (const std::string& message : ValidMessages()) {
-    for (std::size_t size = 1; size < message.size(); ++size) {
+    for (std::size_t size = 1; size < std::min<std::size_t>(message.size(), 200); ++size) {
       EXPECT_FALSE(ReadInputEvents(message.substr(0, size)).has_value()) << "cut at " << size;
     }
   }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -15,27 +16,24 @@
 #include "analyzer/http/http_server.h"
 #include "analyzer/http/letter_case.h"
 #include "viewer/core/load/title.h"
-#include "viewer/serve/page_html.h"
+#include "viewer/serve/served_page.h"
 #include "viewer/serve/served_viewer.h"
 
 namespace traceinject {
 namespace {
 
 constexpr std::size_t kMostViewers = 32;
+constexpr std::chrono::milliseconds kFirstLook{1'000};
 constexpr char kSocketPath[] = "/viewer";
-
-// The page is one file that talks to nobody but its server.
-constexpr char kPolicy[] =
-    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; connect-src 'self' "
-    "ws: wss:; img-src data: blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 HttpResponse Page(const HttpRequest& request) {
   if (request.path != "/") return {.status = 404, .body = "there is / only\n"};
   if (request.method != "GET")
     return {.status = 405, .body = "read-only\n", .headers = {{"Allow", "GET, HEAD"}}};
   return {.content_type = "text/html; charset=utf-8",
-          .body = k_page_html,
-          .headers = {{"Content-Security-Policy", kPolicy}, {"Referrer-Policy", "no-referrer"}}};
+          .body = ServedPage(),
+          .headers = {{"Content-Security-Policy", ServedPagePolicy()},
+                      {"Referrer-Policy", "no-referrer"}}};
 }
 
 // A page of somebody else may not talk to this server through the browser of its user.
@@ -80,6 +78,10 @@ Status ServeViewers(const ViewerOptions& options) {
   rules.is_loopback = socket.value().is_loopback();
   rules.open = true;  // to see the page, which tells nothing; what it shows needs the token
   ServedViewers viewers(options, std::move(credentials));
+  // What cannot be read is told at once, unless it may be only later that there is something.
+  viewers.run.WaitForFirst(kFirstLook);
+  if (const std::string& problem = viewers.run.problem(); !problem.empty() && !options.follow)
+    return Error{problem};
   Announce(options, socket.value(), token.value());
   WebSocketService web_sockets;
   web_sockets.open = [&](const HttpRequest& request)

@@ -53,11 +53,10 @@ class BrowserUser : public UiUser {
   void Press(const KeyPress& press) override { Tell(KeyBytes(press)); }
   void Hold(Modifiers held) override { Tell(HoldBytes(held)); }
   void MoveTo(const MousePlace& at) override { Tell(MoveBytes(at.x, at.y)); }
-  void SetButton(bool down, int button) override {
-    Tell(ButtonBytes(static_cast<std::uint8_t>(button), down));
+  void SetButton(bool down, int button, bool twice) override {
+    Tell(ButtonBytes(static_cast<std::uint8_t>(button), down, twice));
   }
   void Turn(float steps) override { Tell(WheelBytes(steps, 0)); }
-  // No two clicks of these tests are at one place.
   void Rest() override { Settle(); }
   std::optional<CommandId> TakeForBrowser() override { return session_->TakeForBrowser(); }
   std::size_t Vertices() const override {

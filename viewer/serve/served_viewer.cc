@@ -10,8 +10,6 @@
 namespace traceinject {
 namespace {
 
-// Sent and not on the screen: one that is drawn there, and one on its way.
-constexpr std::uint32_t kFramesAhead = 2;
 // Of one viewer in a turn, however much came from it; a tick later it goes on.
 constexpr int kFramesATurn = 16;
 // For a browser to say who it is.
@@ -40,8 +38,7 @@ std::string_view ServedViewer::Take(const InputEvent& event) {
   if (const auto* const hello = std::get_if<Hello>(&event)) return Begin(*hello);
   if (!session_) return "the first message has to be the greeting";
   if (const auto* const seen = std::get_if<FrameSeen>(&event)) {
-    if (seen->frame > sent_) return "no such frame was sent";
-    seen_ = std::max(seen_, seen->frame);
+    if (!pace_.Seen(seen->frame, Clock::now())) return "no such frame was sent";
   } else {
     session_->Take(event);
   }
@@ -87,7 +84,7 @@ void ServedViewer::Advance() {
       session_->Draw();
       drawing_ = std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - begun);
     }
-    const bool is_free = !socket_->is_sending() && sent_ - seen_ < kFramesAhead;
+    const bool is_free = !socket_->is_sending() && pace_.MaySend();
     SendFont();
     sends = is_free && SendFrame();
     SendNews();
@@ -116,10 +113,20 @@ void ServedViewer::SendNews() {
     sent_link_ = std::move(link);
     Send(ServedPart::kLink, sent_link_);
   }
+  SendState();
   if (const auto id = session_->TakeForBrowser()) {
     const auto command = std::ranges::find(Commands(), *id, &Command::id);
     Send(ServedPart::kCommand, command->name);
   }
+}
+
+// Once it rests: in between it would be told too often.
+void ServedViewer::SendState() {
+  if (session_->IsDue()) return;
+  auto state = session_->TakeState();
+  if (!state || *state == sent_state_) return;
+  sent_state_ = *std::move(state);
+  Send(ServedPart::kState, sent_state_);
 }
 
 bool ServedViewer::SendFrame() {
@@ -130,6 +137,7 @@ bool ServedViewer::SendFrame() {
   const auto coding = std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - begun);
   std::string content;
   AddNumber(++sent_, content);
+  pace_.Sent(sent_, Clock::now());
   AddNumber(static_cast<std::uint32_t>((drawing_ + coding).count()), content);
   Send(ServedPart::kFrame, content + frame);
   return true;

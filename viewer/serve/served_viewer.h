@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One browser: its session, and how much of it is on its way. A frame is sent only where it differs
-// from the one that the browser has, and not before that one is on the screen: over a slow link
-// there are fewer frames, not a queue of them.
+// from the one that the browser has, and only so many before they are on the screen: over a slow
+// link there are fewer frames, not a queue of them.
 //
 // A message to the browser is a byte that says what it is, and its content.
 #pragma once
@@ -17,6 +17,7 @@
 #include "analyzer/http/credentials.h"
 #include "analyzer/http/web_socket.h"
 #include "viewer/options/options.h"
+#include "viewer/serve/frame_pace.h"
 #include "viewer/serve/viewer_session.h"
 
 namespace traceinject {
@@ -28,12 +29,15 @@ enum class ServedPart : std::uint8_t {
   kCopied,   // a text for the clipboard
   kTitle,    // of the page, once there is a timeline
   kCommand,  // the name of one that only the browser can do
+  kState,    // what ViewState() makes, to be given back
 };
 
 // What all of them share.
 struct ServedViewers {
   ServedViewers(const ViewerOptions& all_options, Credentials all_credentials)
-      : options(all_options), credentials(std::move(all_credentials)), run(all_options.paths) {}
+      : options(all_options),
+        credentials(std::move(all_credentials)),
+        run(all_options.paths, all_options.follow) {}
 
   const ViewerOptions& options;
   const Credentials credentials;
@@ -63,6 +67,7 @@ class ServedViewer : public WebSocketUser {
   void Send(ServedPart part, std::string_view content);
   void SendFont();
   void SendNews();
+  void SendState();
   // False: the browser has it already.
   bool SendFrame();
 
@@ -71,9 +76,10 @@ class ServedViewer : public WebSocketUser {
   std::optional<ViewerSession> session_;  // once it said who it is
   const std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
   DrawnFrame sent_frame_;
-  std::uint32_t sent_ = 0, seen_ = 0;  // numbers of frames
+  std::uint32_t sent_ = 0;  // number of the last frame
+  FramePace pace_;
   std::chrono::microseconds drawing_{0};
-  std::string sent_link_;
+  std::string sent_link_, sent_state_;
   bool has_title_ = false;
 };
 

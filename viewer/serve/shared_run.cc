@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "viewer/serve/shared_run.h"
 
+#include <thread>
 #include <utility>
 
 namespace traceinject {
@@ -12,7 +13,14 @@ void SharedRun::Update() {
     problem_ = news->error();
     return;
   }
-  loaded_ = std::move(*news).value();
+  problem_.clear();
+  load_.Discard(std::exchange(loaded_, std::move(*news).value()));
+}
+
+void SharedRun::WaitForFirst(std::chrono::milliseconds most) {
+  const auto end = std::chrono::steady_clock::now() + most;
+  for (Update(); !loaded_ && problem_.empty() && std::chrono::steady_clock::now() < end; Update())
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
 }
 
 std::optional<LoadProgress> SharedRun::progress() const {

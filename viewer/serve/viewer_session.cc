@@ -8,6 +8,7 @@
 
 #include "viewer/platform/imgui_input.h"
 #include "viewer/serve/view_link.h"
+#include "viewer/serve/view_state.h"
 
 namespace traceinject {
 namespace {
@@ -16,6 +17,7 @@ namespace {
 constexpr int kFramesAfterInput = 3;
 constexpr int kLeastPx = 100, kMostPx = 8192;
 constexpr float kLeastScale = 0.5F, kMostScale = 4;
+constexpr float kAnyTime = 1e9F, kNoTime = -1;
 constexpr float kLeastFrameS = 1e-4F, kMostFrameS = 1;
 
 // What ImGui's text fields know by names of their own.
@@ -60,8 +62,8 @@ FrameInput WithoutKeys(FrameInput input) {
 
 }  // namespace
 
-ViewerSession::ViewerSession(const SharedRun& run, SessionStart start)
-    : run_(run), start_(std::move(start)), ui_(start_.name), link_(start_.link) {
+ViewerSession::ViewerSession(SharedRun& run, SessionStart start)
+    : run_(run), start_(std::move(start)), ui_(start_.name, run.judge()), link_(start_.link) {
   ui_.SetPlace(ShownIn::kBrowser);
   if (!start_.saves) ui_.LeaveSidecarToAnother();
   ui_.SetLook({.theme = start_.theme});
@@ -101,6 +103,7 @@ void ViewerSession::Take(const InputEvent& event) {
     void operator()(const FrameSeen&) const {}
     void operator()(const ScreenSize& size) const { session.MakeScreen(size); }
     void operator()(const LinkFollowed& followed) const { session.link_ = followed.link; }
+    void operator()(const StateGiven& given) const { session.state_ = given.state; }
     void operator()(const Modifiers& held) const { session.input_.Hold(held); }
     void operator()(const MousePlace& place) const { session.input_.Move(place); }
     void operator()(const MouseButton& button) const { session.input_.Set(button); }
@@ -132,7 +135,7 @@ void ViewerSession::FollowRun() {
   if (run_.problem() != problem_) ui_.SetProblem(problem_ = run_.problem());
   if (!run_.loaded() || run_.loaded() == shown_) return;
   if (std::exchange(shown_, run_.loaded())) {
-    ui_.Replace(shown_);
+    run_.Discard(ui_.Replace(shown_));
   } else {
     ui_.SetLoaded(shown_, start_.from_ns, start_.to_ns);
   }
@@ -142,6 +145,7 @@ void ViewerSession::FollowRun() {
 // Once the timeline knows its size, and all of the recording is there.
 void ViewerSession::FollowLink() {
   if (!link_ || !shown_ || !IsWhole(shown_->run)) return;
+  RestoreViewState(std::exchange(state_, ""), !start_.saves, ui_);
   FollowViewLink(*std::exchange(link_, std::nullopt), ui_.workspace()->timeline());
   frames_ = kFramesAfterInput;
 }
@@ -173,10 +177,14 @@ void ViewerSession::Draw() {
   release_ = !last_.keys.empty();
   if (release_ || !input_.empty()) frames_ = kFramesAfterInput;
   TellImGui(last_);
+  // Which of two presses is the second of a double click is known where the mouse is: on the way
+  // here time gets lost.
+  ImGui::GetIO().MouseDoubleClickTime = last_.mouse.twice ? kAnyTime : kNoTime;
   TellKeys(last_);
   screen_->Frame([this] { ui_.Frame(last_.keys); });
   FollowLink();
   frame_ = CaptureFrame(*ImGui::GetDrawData());
+  was_drawn_ = true;
 }
 
 std::optional<FontTexture> ViewerSession::TakeFont() {
@@ -197,6 +205,13 @@ std::optional<std::string> ViewerSession::TakeCopied() {
 
 std::optional<CommandId> ViewerSession::TakeForBrowser() {
   return ui_.workspace() != nullptr ? ui_.workspace()->TakeForBrowser() : std::nullopt;
+}
+
+std::optional<std::string> ViewerSession::TakeState() {
+  if (link_ || !shown_ || !std::exchange(was_drawn_, false)) return std::nullopt;
+  std::string state = ViewState(ui_);
+  if (state.size() > kMaxState) state.clear();
+  return state;
 }
 
 std::string ViewerSession::link() const {

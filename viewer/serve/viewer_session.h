@@ -37,7 +37,7 @@ struct FontTexture {
 class ViewerSession {
  public:
   // `run` must outlive it.
-  ViewerSession(const SharedRun& run, SessionStart start);
+  ViewerSession(SharedRun& run, SessionStart start);
   ~ViewerSession();
   ViewerSession(const ViewerSession&) = delete;
   ViewerSession& operator=(const ViewerSession&) = delete;
@@ -59,6 +59,9 @@ class ViewerSession {
   std::optional<CommandId> TakeForBrowser();
   // Of what is shown now.
   std::string link() const;
+  // What is shown beyond that, once it may have changed; empty text: nothing that could be given
+  // back.
+  std::optional<std::string> TakeState();
   const ViewerUi& ui() const { return ui_; }
 
  private:
@@ -68,7 +71,7 @@ class ViewerSession {
   void Move(const Finger& finger);
   void TellKeys(const FrameInput& input);
 
-  const SharedRun& run_;
+  SharedRun& run_;
   SessionStart start_;
   ViewerUi ui_;
   std::unique_ptr<HeadlessScreen> screen_;
@@ -76,6 +79,8 @@ class ViewerSession {
   std::string problem_;  // that was told
   std::shared_ptr<const LoadedRun> shown_;
   std::optional<std::string> link_;  // to follow once all that it may name is there
+  std::string state_;                // to restore at the same time
+  bool was_drawn_ = false;           // since the state was taken
   InputQueue input_;
   FrameInput last_;       // what the frame before was told
   bool release_ = false;  // keys of the frame before are still down

@@ -20,12 +20,17 @@ class ViewerSessionTest : public testing::Test {
     run_.emplace(std::vector<std::string>{path_});
   }
 
-  void Open(const std::string& link = "", std::uint16_t height = 800) {
+  static constexpr bool kSavesNot = false;
+
+  void Open(const std::string& link = "", std::uint16_t height = 800, const std::string& state = "",
+            bool saves = true) {
     SessionStart start;
     start.name = "run.db";
     start.link = link;
     start.screen = {1400, height, 1};
+    start.saves = saves;
     session_.emplace(*run_, start);
+    session_->Take(StateGiven{state});
     for (int i = 0; i < 6'000 && !IsShown(); ++i) {
       run_->Update();
       session_->Draw();
@@ -213,6 +218,55 @@ TEST_F(ViewerSessionTest, ALinkKeepsTheRowAtTheTop) {
   session_.reset();
   Open(link, 420);
   EXPECT_EQ(timeline().ScrolledRows().front(), top);
+}
+
+// As a page gives it back when its connection broke.
+TEST_F(ViewerSessionTest, AStateShowsWhatItWasMadeOf) {
+  Open("", 800, "", kSavesNot);
+  const MousePlace at = Place("stream 7", 2 * kMs);
+  Tell(KeyBytes(Key::kT) + KeyBytes(Key::kK) + MoveBytes(at.x, at.y) + KeyBytes(Key::kM) +
+       KeyBytes(Key::kH) + KeyBytes(Key::kSlash, "/"));
+  const std::string state = session_->TakeState().value();
+  EXPECT_EQ(session_->TakeState(), std::nullopt) << "nothing was drawn since";
+  EXPECT_NE(state.find("tab=Find"), std::string::npos);
+  Open("", 800, state, kSavesNot);
+  EXPECT_EQ(session_->TakeState(), state);
+  EXPECT_EQ(timeline().look().theme, ThemeId::kLight);
+  EXPECT_EQ(session_->ui().workspace()->annotations().marks().size(), 1U);
+}
+
+TEST_F(ViewerSessionTest, MarksOfAnotherDoNotReplaceThoseThatAreSaved) {
+  Open("", 800, "", kSavesNot);
+  const MousePlace at = Place("stream 7", 2 * kMs);
+  Tell(KeyBytes(Key::kT) + MoveBytes(at.x, at.y) + KeyBytes(Key::kM));
+  const std::string state = session_->TakeState().value();
+  Open("", 800, state);
+  EXPECT_EQ(timeline().look().theme, ThemeId::kLight);
+  EXPECT_TRUE(session_->ui().workspace()->annotations().marks().empty());
+}
+
+TEST_F(ViewerSessionTest, StatesThatSayNothingChangeNothing) {
+  Open();
+  const std::string first = session_->TakeState().value();
+  for (const char* const state : {"theme=blue", "kept={", "measure=2s..1s&kept=[]", "&&=%zz"}) {
+    SCOPED_TRACE(state);
+    Open("", 800, state, kSavesNot);
+    EXPECT_EQ(timeline().look().theme, ThemeId::kDark);
+    EXPECT_FALSE(timeline().measure().has_value());
+  }
+  Open("", 800, "tab=Nothing");
+  EXPECT_NE(session_->TakeState().value().find("tab=Verdict"), std::string::npos);
+  EXPECT_NE(first.find("tab=Verdict"), std::string::npos);
+}
+
+TEST_F(ViewerSessionTest, TheVerdictIsThatOfTheOthers) {
+  Open();
+  SessionStart start;
+  start.screen = {800, 600, 1};
+  ViewerSession other(*run_, start);
+  for (int i = 0; i < 3; ++i) other.Draw();
+  ASSERT_NE(other.ui().report(), nullptr) << "it was worked out already";
+  EXPECT_EQ(other.ui().report(), session_->ui().report());
 }
 
 TEST_F(ViewerSessionTest, LinksThatSayNothingShowEverything) {

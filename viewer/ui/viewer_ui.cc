@@ -72,11 +72,11 @@ std::shared_ptr<const LoadedRun> ViewerUi::Replace(std::shared_ptr<const LoadedR
 
 // Half a run has another verdict.
 void ViewerUi::Judge() {
-  if (IsWhole(loaded_->run)) judge_.Ask({loaded_, opening_});
+  if (IsWhole(loaded_->run)) judge_->Ask({loaded_, opening_});
 }
 
 void ViewerUi::TakeReport() {
-  const auto newest = judge_.answer();
+  const auto newest = judge_->answer();
   if (!newest || newest->opening != opening_ || newest == report_) return;
   report_ = newest;
   if (newest->loaded != loaded_) return;  // of an earlier state: it knows other ranks

@@ -27,8 +27,10 @@ namespace traceinject {
 class ViewerUi {
  public:
   // `what`: what is being read, for the progress display. Empty: nothing is, and a recording is to
-  // be chosen.
-  explicit ViewerUi(std::string what) : what_(std::move(what)) {}
+  // be chosen. `judge`: works out the verdict, perhaps for others too that show the same runs.
+  explicit ViewerUi(std::string what,
+                    std::shared_ptr<ReportTask> judge = std::make_shared<ReportTask>(ReportOn))
+      : what_(std::move(what)), judge_(std::move(judge)) {}
 
   // From the next recording on nothing is kept beside it, nor read from there.
   void KeepNothing() { keeps_ = false; }
@@ -65,6 +67,11 @@ class ViewerUi {
   // Makes [start_ns, end_ns) of the run's time visible, once loaded.
   void Show(TimeNs start_ns, TimeNs end_ns) { workspace_->timeline().Show(start_ns, end_ns); }
 
+  // The tab with that title, if there is one.
+  void ShowTab(std::string_view title) {
+    if (const auto tab = TabTitled(title)) panels_->Show(*tab);
+  }
+
   // Null until loaded.
   Workspace* workspace() { return workspace_ ? &*workspace_ : nullptr; }
   const Workspace* workspace() const { return workspace_ ? &*workspace_ : nullptr; }
@@ -75,12 +82,12 @@ class ViewerUi {
   // Whether a panel waits for figures that are being worked out, or something is being saved: the
   // next frames will differ.
   bool busy() const {
-    return judge_.busy() || shade_.busy() || dialog_.busy() || (panels_ && panels_->busy()) ||
+    return judge_->busy() || shade_.busy() || dialog_.busy() || (panels_ && panels_->busy()) ||
            (workspace_ && workspace_->sidecar().busy());
   }
   // Until nothing is.
   void WaitForPanels() const {
-    judge_.Wait();
+    judge_->Wait();
     shade_.Wait();
     dialog_.Wait();
     if (workspace_) workspace_->sidecar().Wait();
@@ -115,7 +122,7 @@ class ViewerUi {
   std::string problem_;
   bool keeps_ = true, saves_ = true;
   ShownIn place_ = ShownIn::kWindow;
-  ReportTask judge_{ReportOn};
+  std::shared_ptr<ReportTask> judge_;
   ShadingTask shade_{ShadingOf};
   int opening_ = 0;  // counts the runs shown
   std::shared_ptr<const RunReport> report_;

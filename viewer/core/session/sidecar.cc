@@ -92,7 +92,9 @@ Result<SavedRows> ParseRows(const simdjson::dom::element& file) {
   return saved;
 }
 
-Result<SidecarContent> Parse(const std::string& json, std::int64_t base_ns) {
+}  // namespace
+
+Result<SidecarContent> ReadSidecarJson(const std::string& json, std::int64_t base_ns) {
   simdjson::dom::parser parser;
   simdjson::dom::element file;
   if (const auto error = parser.parse(json).get(file)) {
@@ -118,7 +120,7 @@ Result<SidecarContent> Parse(const std::string& json, std::int64_t base_ns) {
   return SidecarContent{std::move(marks).value(), std::move(rows).value()};
 }
 
-std::string ToJson(const SidecarContent& content, std::int64_t base_ns) {
+std::string SidecarJson(const SidecarContent& content, std::int64_t base_ns) {
   std::string json =
       fmt::format("{{\"format\": \"{}\", \"version\": {}, \"marks\": [", kFormat, kVersion);
   for (const Mark& mark : content.marks) {
@@ -140,8 +142,6 @@ std::string ToJson(const SidecarContent& content, std::int64_t base_ns) {
   return json + "\n}}\n";
 }
 
-}  // namespace
-
 std::string SidecarPath(const Run& run) {
   if (run.ranks.empty() || run.ranks.front().path.empty()) return "";
   return run.ranks.front().path + ".marks.json";
@@ -150,7 +150,8 @@ std::string SidecarPath(const Run& run) {
 SidecarContent Sidecar::Read(std::int64_t base_ns) {
   if (path_.empty() || access(path_.c_str(), F_OK) != 0) return {};
   const Result<std::string> json = ReadSmallFile(path_, kMaxFileBytes);
-  Result<SidecarContent> content = json.ok() ? Parse(json.value(), base_ns) : Error{json.error()};
+  Result<SidecarContent> content =
+      json.ok() ? ReadSidecarJson(json.value(), base_ns) : Error{json.error()};
   if (content.ok()) return std::move(content).value();
   not_read_ = fmt::format(
       "{}: {}. Its marks and rows are not shown, and changes to them are not saved; move the file "
@@ -169,7 +170,7 @@ void Sidecar::Write(const SidecarContent& content, std::int64_t base_ns) {
           return std::optional(ReplaceFile(path, json));
         });
   }
-  writing_->Ask(ToJson(content, base_ns));
+  writing_->Ask(SidecarJson(content, base_ns));
 }
 
 std::string Sidecar::problem() const {

@@ -29,6 +29,10 @@ struct SidecarContent {
   SavedRows rows;
 };
 
+// As in the file. `base_ns` as in Run.
+std::string SidecarJson(const SidecarContent& content, std::int64_t base_ns);
+Result<SidecarContent> ReadSidecarJson(const std::string& json, std::int64_t base_ns);
+
 // "run.db.marks.json" beside the first file of the run; empty for a run without files.
 std::string SidecarPath(const Run& run);
 

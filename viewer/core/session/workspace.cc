@@ -28,8 +28,12 @@ Workspace::Workspace(const Run& run, const RowModel& model, const Links* links,
       sidecar_(std::make_unique<Sidecar>(std::move(sidecar_path))),
       annotations_({}, run.base_ns) {
   SetShown(Panel::kDetails, true);
-  SidecarContent kept = sidecar_->Read(run.base_ns);
-  annotations_ = Annotations(std::move(kept.marks), run.base_ns);
+  Restore(sidecar_->Read(run.base_ns));
+}
+
+void Workspace::Restore(SidecarContent kept) {
+  annotations_ = Annotations(std::move(kept.marks), annotations_.base_ns());
+  selected_mark_.reset();
   timeline_.ChangeRows([&kept](RowList& list) { list.Restore(kept.rows); });
   kept_rows_ = std::move(kept.rows);
 }
@@ -47,9 +51,7 @@ Workspace::Workspace(const Run& run, const RowModel& model, const Links* links, 
   annotations_.SetBase(run.base_ns);
 }
 
-void Workspace::Save() {
-  sidecar_->Write({annotations_.marks(), timeline_.row_list().Saved()}, annotations_.base_ns());
-}
+void Workspace::Save() { sidecar_->Write(Kept(), annotations_.base_ns()); }
 
 void Workspace::KeepRows() {
   const RowList& rows = timeline_.row_list();

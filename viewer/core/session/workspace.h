@@ -53,6 +53,11 @@ class Workspace {
   bool IsShown(Panel panel) const { return shown_[static_cast<std::size_t>(panel)]; }
   void SetShown(Panel panel, bool shown) { shown_[static_cast<std::size_t>(panel)] = shown; }
 
+  // Marks and rows, as the file beside the recording holds them.
+  SidecarContent Kept() const { return {annotations_.marks(), timeline_.row_list().Saved()}; }
+  // What was kept is shown from here on.
+  void Restore(SidecarContent kept);
+
   // Saves which rows are shown if that changed. To be called every frame.
   void KeepRows();
   // What is kept beside the recording: problems with it, and whether it is being written.

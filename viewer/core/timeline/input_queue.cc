@@ -48,6 +48,7 @@ class FrameMaker {
     if (down == change.down) return true;
     if (pressed_ || turned_) return false;
     down = change.down;
+    input_.mouse.twice = change.twice;
     pressed_ = true;
     return true;
   }

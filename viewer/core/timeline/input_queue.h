@@ -30,6 +30,7 @@ inline constexpr MousePlace kNoPlace{-1e9F, -1e9F};
 struct MouseButton {
   std::size_t button = 0;
   bool down = false;
+  bool twice = false;  // the second press of a double click, where the window system tells
 };
 struct WheelSteps {
   float y = 0, x = 0;
@@ -43,6 +44,7 @@ struct TypedText {
 struct MouseState {
   MousePlace place = kNoPlace;
   std::array<bool, kMouseButtons> down = {};
+  bool twice = false;  // of the last press, as in MouseButton
 };
 
 // What one frame is told: keys first, then what they typed, then the mouse.

@@ -53,8 +53,9 @@ inline std::string KeyBytes(const KeyPress& press, std::string_view typed = "") 
 inline std::string MoveBytes(float x, float y) {
   return InputBytes(InputKind::kMove).Add(x).Add(y).bytes();
 }
-inline std::string ButtonBytes(std::uint8_t button, bool down) {
-  return InputBytes(InputKind::kButton).Add(button).Add(std::uint8_t{down}).bytes();
+inline std::string ButtonBytes(std::uint8_t button, bool down, bool twice = false) {
+  const auto how = static_cast<std::uint8_t>(down && twice ? 2 : down ? 1 : 0);
+  return InputBytes(InputKind::kButton).Add(button).Add(how).bytes();
 }
 inline std::string WheelBytes(float y, float x) {
   return InputBytes(InputKind::kWheel).Add(y).Add(x).bytes();

@@ -25,6 +25,13 @@ constexpr Tab kTabs[] = {{PanelTab::kVerdict, "Verdict"}, {PanelTab::kDetails, "
 
 }  // namespace
 
+std::string_view TabTitle(PanelTab tab) { return std::ranges::find(kTabs, tab, &Tab::tab)->title; }
+
+std::optional<PanelTab> TabTitled(std::string_view title) {
+  const auto* const tab = std::ranges::find(kTabs, title, &Tab::title);
+  return tab != std::end(kTabs) ? std::optional(tab->tab) : std::nullopt;
+}
+
 PanelArea::PanelArea(const LoadedRun& loaded)
     : whole_(IsWhole(loaded.run)),
       details_(loaded.run, loaded.rows),

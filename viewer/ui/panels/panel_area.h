@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "schemas/report.pb.h"
@@ -20,6 +21,10 @@
 namespace traceinject {
 
 enum class PanelTab : std::uint8_t { kVerdict, kDetails, kCode, kStatistics, kFind, kMarks };
+
+std::string_view TabTitle(PanelTab tab);
+// Empty: none is called that.
+std::optional<PanelTab> TabTitled(std::string_view title);
 
 class PanelArea {
  public:

@@ -85,7 +85,8 @@ constexpr GestureEffect kGestureEffects[] = {
     {GestureId::kDoubleClick,
      [](UiUser& user) {
        user.MoveTo(InStream(user, 1'025 * kUs));
-       for (const bool down : {true, false, true, false}) user.SetButton(down);
+       for (const bool down : {true, false}) user.SetButton(down);
+       for (const bool down : {true, false}) user.SetButton(down, 0, true);
        EXPECT_EQ(user.SelectedRow(), "stream 7");
        EXPECT_EQ(user.timeline().view().start_ns(), 950 * kUs);
      }},

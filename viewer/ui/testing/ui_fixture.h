@@ -74,7 +74,7 @@ class UiFixture : public testing::Test, public UiUser {
     Frame();
     Frame();
   }
-  void SetButton(bool down, int button = 0) override {
+  void SetButton(bool down, int button = 0, bool /*twice*/ = false) override {
     ImGui::GetIO().MouseDown[button] = down;
     Frame();
   }

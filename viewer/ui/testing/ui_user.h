@@ -30,7 +30,8 @@ class UiUser {
   // Until others are held.
   virtual void Hold(Modifiers held) = 0;
   virtual void MoveTo(const MousePlace& at) = 0;
-  virtual void SetButton(bool down, int button = 0) = 0;
+  // `twice`: it is the second press of a double click.
+  virtual void SetButton(bool down, int button = 0, bool twice = false) = 0;
   virtual void Turn(float steps) = 0;
   // Until what is under way has ended, and the next click is not the second of a double click.
   virtual void Rest() = 0;
