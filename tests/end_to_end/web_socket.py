@@ -16,8 +16,11 @@ class Refused(Exception):
 
 
 class WebSocket:
-    def __init__(self, port, path, origin=None, host=None, timeout_s=60):
+    def __init__(self, port, path, origin=None, host=None, timeout_s=60, tls=None):
+        """tls: the context of an encrypted one."""
         self.connection = socket.create_connection(("127.0.0.1", port), timeout=timeout_s)
+        if tls:
+            self.connection = tls.wrap_socket(self.connection)
         self.unread = b""
         self.unpacker = zlib.decompressobj(-15)
         self.received_bytes = 0  # of messages, as they were on the way
