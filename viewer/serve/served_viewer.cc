@@ -10,8 +10,9 @@
 namespace traceinject {
 namespace {
 
-// Of one viewer in a turn, however much came from it; a tick later it goes on.
-constexpr int kFramesATurn = 16;
+// For one viewer in a turn, however much came from it, and however large its screen is; a tick
+// later it goes on.
+constexpr std::chrono::milliseconds kTurnTime{20};
 // For a browser to say who it is.
 constexpr std::chrono::seconds kHelloTime{10};
 
@@ -77,7 +78,7 @@ void ServedViewer::OnTick() {
 void ServedViewer::Advance() {
   if (!session_) return;
   bool sends = false;
-  int turn = 0;
+  const auto turn_ends = Clock::now() + kTurnTime;
   do {
     if (session_->IsDue()) {
       const auto begun = Clock::now();
@@ -88,7 +89,7 @@ void ServedViewer::Advance() {
     SendFont();
     sends = is_free && SendFrame();
     SendNews();
-  } while (!sends && session_->IsDue() && ++turn < kFramesATurn);
+  } while (!sends && session_->IsDue() && Clock::now() < turn_ends);
 }
 
 void ServedViewer::Send(ServedPart part, std::string_view content) {
