@@ -432,11 +432,11 @@ const middle = () => {
 };
 let begun = null;
 let tapped = {at: -Infinity, where: [0, 0]};
-function click(button, where) {
-  tell(Told.move(where), Told.button(button, true, isSecondTap(where)), Told.button(button, false), Told.leave());
+function click(button, where, now) {
+  tell(Told.move(where), Told.button(button, true, isSecondTap(where, now)), Told.button(button, false), Told.leave());
 }
-function isSecondTap(where) {
-  const now = performance.now(), before = tapped;
+function isSecondTap(where, now) {
+  const before = tapped;
   const second = now - before.at < TWICE_MS && Math.hypot(where[0] - before.where[0], where[1] - before.where[1]) < 3 * TAP_PX * scale;
   tapped = {at: second ? -Infinity : now, where};
   return second;
@@ -448,7 +448,7 @@ function fingerDown(event) {
   if (fingers.size === 1) {
     begun = at(event);
     longPress = setTimeout(() => {
-      if (begun && !moving) click(RIGHT, begun);
+      if (begun && !moving) click(RIGHT, begun, performance.now());
       begun = null;
     }, LONG_PRESS_MS);
   } else if (fingers.size === 2) {
@@ -486,7 +486,7 @@ function fingerUp(event) {
   clearTimeout(longPress);
   if (fingers.size === 1) {
     if (moving) endMoving();
-    else if (begun && event.type === "pointerup") click(LEFT, begun);
+    else if (begun && event.type === "pointerup") click(LEFT, begun, event.timeStamp);
     begun = null;
   }
   fingers.delete(event.pointerId);
