@@ -73,7 +73,7 @@ class Finder {
 
   void AddEach(const fs::path& folder) {
     const std::size_t before = runs_.size();
-    for (RecordingGroup& group : GroupRecordings(NamedRecordingsIn(folder)))
+    for (RecordingGroup& group : GroupRecordings(NamedRecordingsIn(folder), CommunicatorMarks))
       runs_.push_back({NameBelow(folder / NameOf(group)), std::move(group.paths)});
     if (runs_.size() > before) return;
     for (const std::string& file : TracesInFolder(folder))

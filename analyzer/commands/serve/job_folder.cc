@@ -93,7 +93,7 @@ std::set<std::string> JobFolder::MarksOf(const std::string& path) {
   const JobState state = StateOf({"", {path}});
   const auto known = marks_.find(path);
   if (known != marks_.end() && known->second.first == state) return known->second.second;
-  std::set<std::string> marks = JobMarks(path);
+  std::set<std::string> marks = RunMarks(path);
   marks_[path] = {state, marks};
   return marks;
 }

@@ -14,14 +14,17 @@ namespace traceinject {
 namespace {
 
 // The first column of each row; nothing if the recording has no such table.
-std::vector<std::string> TextsOf(const Database& recording, const char* query) {
-  std::vector<std::string> texts;
-  auto rows = recording.Prepare(query);
-  if (!rows.ok()) return texts;
+std::set<std::string> MarksOf(const std::string& path, const char* query) {
+  std::set<std::string> marks;
+  if (path.ends_with(".zst")) return marks;
+  const auto recording = OpenRecording(path);
+  if (!recording.ok()) return marks;
+  auto rows = recording.value().Prepare(query);
+  if (!rows.ok()) return marks;
   while (true) {
     const auto found = rows.value().Step();
-    if (!found.ok() || !found.value()) return texts;
-    texts.emplace_back(rows.value().text(0));
+    if (!found.ok() || !found.value()) return marks;
+    marks.emplace(rows.value().text(0));
   }
 }
 
@@ -53,18 +56,16 @@ void Add(RecordingGroup&& more, RecordingGroup* to) {
 
 }  // namespace
 
-std::set<std::string> JobMarks(const std::string& path) {
-  std::set<std::string> marks;
-  if (path.ends_with(".zst")) return marks;
-  const auto recording = OpenRecording(path);
-  if (!recording.ok()) return marks;
-  for (const std::string& run :
-       TextsOf(recording.value(), "SELECT value FROM meta WHERE key = 'run_id' AND value != ''"))
-    marks.insert("run " + run);
-  for (const std::string& communicator :
-       TextsOf(recording.value(),
-               "SELECT DISTINCT hash || ' of ' || size FROM communicator WHERE size > 1"))
-    marks.insert("communicator " + communicator);
+std::set<std::string> CommunicatorMarks(const std::string& path) {
+  return MarksOf(path,
+                 "SELECT DISTINCT 'communicator ' || hash || ' of ' || size "
+                 "FROM communicator WHERE size > 1");
+}
+
+std::set<std::string> RunMarks(const std::string& path) {
+  std::set<std::string> marks =
+      MarksOf(path, "SELECT 'run ' || value FROM meta WHERE key = 'run_id' AND value != ''");
+  marks.merge(CommunicatorMarks(path));
   return marks;
 }
 

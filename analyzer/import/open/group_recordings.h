@@ -21,10 +21,11 @@ struct RecordingGroup {
   std::vector<std::string> paths;  // sorted
 };
 
-// What all recordings of one attempt of one job tell, and those of no other: the run that a
-// launcher named, and NCCL's communicators of several ranks. None of what cannot be opened, nor of
-// *.zst: to unpack it would take as long as to read it.
-std::set<std::string> JobMarks(const std::string& path);
+// NCCL's communicators of several ranks, which recordings of one job tell and those of no other.
+// None of what cannot be opened, nor of *.zst: to unpack it would take as long as to read it.
+std::set<std::string> CommunicatorMarks(const std::string& path);
+// Beside these the run that a launcher named. The user may have chosen it, the same each night.
+std::set<std::string> RunMarks(const std::string& path);
 
 // Of one job are recordings that are called alike but for their rank, and those that have a mark in
 // common. A name that tells a process but no rank says nothing: it may be another job that ran at
@@ -32,6 +33,6 @@ std::set<std::string> JobMarks(const std::string& path);
 // several names. O(n log n).
 std::vector<RecordingGroup> GroupRecordings(
     const std::vector<NamedRecording>& recordings,
-    const std::function<std::set<std::string>(const std::string& path)>& marks = JobMarks);
+    const std::function<std::set<std::string>(const std::string& path)>& marks);
 
 }  // namespace traceinject

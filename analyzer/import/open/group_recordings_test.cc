@@ -53,8 +53,8 @@ TEST(GroupRecordingsTest, OneNameAsksNobody) {
 }
 
 TEST(GroupRecordingsTest, WhatCannotBeOpenedHasNoMarks) {
-  EXPECT_TRUE(JobMarks("/no/such/run.db").empty());
-  EXPECT_TRUE(JobMarks("/no/such/run.db.zst").empty());
+  EXPECT_TRUE(RunMarks("/no/such/run.db").empty());
+  EXPECT_TRUE(CommunicatorMarks("/no/such/run.db.zst").empty());
 }
 
 }  // namespace
