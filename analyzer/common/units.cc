@@ -151,4 +151,15 @@ Result<std::int64_t> ParseTime(std::string_view text) {
   return static_cast<std::int64_t>(scaled);
 }
 
+std::string SecondsText(std::int64_t time_ns) {
+  constexpr std::uint64_t kSecond = 1'000'000'000;
+  const bool negative = time_ns < 0;
+  const auto size =
+      negative ? 0 - static_cast<std::uint64_t>(time_ns) : static_cast<std::uint64_t>(time_ns);
+  std::string text = fmt::format("{}{}.{:09}", negative ? "-" : "", size / kSecond, size % kSecond);
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.back() == '.') text.pop_back();
+  return text + "s";
+}
+
 }  // namespace traceinject

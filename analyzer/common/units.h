@@ -33,5 +33,7 @@ Result<std::int64_t> ParseDate(std::string_view text);
 // "1.5", "1.5s", "200ms", "30us", "7ns", "2min": a time in ns, seconds when no unit is given. May
 // be negative.
 Result<std::int64_t> ParseTime(std::string_view text);
+// A time for ParseTime, exact, without a digit too many: "1.5s".
+std::string SecondsText(std::int64_t time_ns);
 
 }  // namespace traceinject

@@ -56,6 +56,14 @@ TEST(Units, ParsesTimes) {
   }
 }
 
+TEST(Units, SecondsAreExactAndShort) {
+  EXPECT_EQ(SecondsText(0), "0s");
+  EXPECT_EQ(SecondsText(1'500'000'000), "1.5s");
+  EXPECT_EQ(SecondsText(-1), "-0.000000001s");
+  EXPECT_EQ(SecondsText(std::numeric_limits<std::int64_t>::min()), "-9223372036.854775808s");
+  EXPECT_EQ(ParseTime(SecondsText(7'947'000'001)).value(), 7'947'000'001);
+}
+
 TEST(Units, ParsesDates) {
   EXPECT_EQ(ParseDate("1970-01-02").value(), 86'400'000'000'000);
   EXPECT_EQ(FormatDate(ParseDate("2026-11-20").value()), "2026-11-20 00:00:00 UTC");

@@ -15,6 +15,7 @@
 #include "analyzer/html/timeline/page_timeline.h"
 #include "analyzer/report/testing/sample_runs.h"
 #include "analyzer/report/text/text.h"
+#include "analyzer/report/text/verdict_sentences.h"
 #include "analyzer/verdict/judged_report.h"
 #include "analyzer/verdict/testing/simulated_training.h"
 
@@ -63,6 +64,25 @@ Run HostileRun() {
   }
   run.notes = {next()};
   return run;
+}
+
+TEST(WriteHtml, EvidenceLeadsToTheServedTimelineWhereThereIsOne) {
+  const auto run = SlowLoader();
+  const JudgedReport found = BuildJudgedReport(run, AllThatIsDrawn());
+  PageTimeline timeline = MakePageTimeline(run, found, "run.db");
+  const auto page = [&](std::string served) {
+    timeline.served = std::move(served);
+    return WriteHtml(found.report, found.ranks, timeline);
+  };
+  const proto::Evidence* place = nullptr;
+  for (const proto::Evidence& evidence : found.report.verdict().evidence())
+    if (place == nullptr && evidence.has_start_ns()) place = &evidence;
+  ASSERT_NE(place, nullptr);
+  const std::string view = "t=" + ViewRange(place->start_ns(), place->end_ns()) + "\"";
+  EXPECT_EQ(page("").find("in traceview</a>"), std::string::npos);
+  EXPECT_NE(page("http://localhost:8090/").find("href=\"http://localhost:8090/#" + view),
+            std::string::npos);
+  EXPECT_NE(page("http://node:1/#token=abc").find("#token=abc&amp;" + view), std::string::npos);
 }
 
 TEST(WriteHtmlTest, IsWellFormed) {

@@ -28,17 +28,6 @@ std::map<std::string, std::string> LinkParts(std::string_view link) {
   return parts;
 }
 
-std::string LinkTime(TimeNs time) {
-  const TimeNs second = 1'000'000'000;
-  const bool negative = time < 0;
-  const auto size =
-      negative ? 0 - static_cast<std::uint64_t>(time) : static_cast<std::uint64_t>(time);
-  std::string text = fmt::format("{}{}.{:09}", negative ? "-" : "", size / second, size % second);
-  text.resize(text.find_last_not_of('0') + 1);
-  if (text.ends_with('.')) text.pop_back();
-  return text + "s";
-}
-
 std::optional<TimeNs> TimeOfLink(std::string_view text) {
   const Result<std::int64_t> time = ParseTime(text);
   // Farther than any recording reaches sums would not hold.

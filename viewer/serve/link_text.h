@@ -17,8 +17,6 @@ void AddToLink(std::string_view name, std::string_view value, std::string& link)
 // Values with %20 and the like decoded; what is not such a part is left out.
 std::map<std::string, std::string> LinkParts(std::string_view link);
 
-// "1.5s"
-std::string LinkTime(TimeNs time);
 // "1s..2s". Empty: not two times of which the first one is earlier; neither is farther away than
 // any recording reaches.
 std::optional<std::pair<TimeNs, TimeNs>> TimesOfLink(std::string_view text);

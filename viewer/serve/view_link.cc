@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 
+#include "analyzer/common/units.h"
 #include "analyzer/http/url_text.h"
 #include "viewer/serve/link_text.h"
 
@@ -57,13 +58,13 @@ std::string ViewLink(const Timeline& timeline) {
   std::string link;
   if (!ShowsAll(view)) {
     const TimeNs step = StepOf(view);
-    const auto time = [&](TimeNs at) { return LinkTime(Rounded(at - model.origin, step)); };
+    const auto time = [&](TimeNs at) { return SecondsText(Rounded(at - model.origin, step)); };
     AddToLink("t", time(view.start_ns()) + ".." + time(view.end_ns()), link);
   }
   if (const auto& selected = timeline.selection()) {
     AddToLink("row", PercentEncoded(model.rows[selected->row].id), link);
     const TimeNs start = model.lane(*selected).start(selected->event);
-    AddToLink("event", LinkTime(start - model.origin), link);
+    AddToLink("event", SecondsText(start - model.origin), link);
   } else if (timeline.scroll_px() > 0 && !timeline.ScrolledRows().empty()) {
     AddToLink("row", PercentEncoded(model.rows[timeline.ScrolledRows().front()].id), link);
   }

@@ -5,6 +5,7 @@
 #include <array>
 #include <map>
 
+#include "analyzer/common/units.h"
 #include "analyzer/http/url_text.h"
 #include "viewer/core/session/sidecar.h"
 #include "viewer/serve/link_text.h"
@@ -53,7 +54,8 @@ std::string ViewState(const ViewerUi& ui) {
   AddToLink("tab", TabTitle(ui.panels()->tab()), state);
   AddToLink("filter", PercentEncoded(timeline.row_list().choices().filter), state);
   if (const auto& measure = timeline.measure())
-    AddToLink("measure", LinkTime(measure->start - origin) + ".." + LinkTime(measure->end - origin),
+    AddToLink("measure",
+              SecondsText(measure->start - origin) + ".." + SecondsText(measure->end - origin),
               state);
   const std::string kept = SidecarJson(workspace.Kept(), workspace.annotations().base_ns());
   AddToLink("kept", PercentEncoded(kept), state);

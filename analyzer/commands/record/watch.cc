@@ -63,7 +63,9 @@ void DescribeWatch(CLI::App& app, WatchOptions& options) {
       "  analyze watch run.db                         during training, or before it starts\n"
       "  analyze watch run.db --window 30s --every 5s\n"
       "  analyze watch run.db --once                  one snapshot\n"
-      "  analyze watch run.db --format json | jq .devices[0].step_ns\n");
+      "  analyze watch run.db --format json | jq .devices[0].step_ns\n"
+      "  traceview run.db --serve --follow            the timeline of the same run, in a "
+      "browser\n");
   app.add_option("run", options.paths,
                  "the recording (run.db stands for run.rank*.db); it need not exist yet. A "
                  "recording still in its spool (TRACEINJECT_SPOOL) is followed there")

@@ -23,8 +23,16 @@ constexpr char kHtmlExamples[] =
     "  analyze html run.db -o report.html               run.db stands for run.rank*.db too\n"
     "  analyze html run/ -o report.html                 every rank in a folder\n"
     "  analyze html run.db --steps 10..20 -o part.html  only these steps\n"
+    "  analyze html run.db --timeline http://localhost:8090/ -o report.html\n"
+    "                                                   evidence leads to traceview --serve, too\n"
     "  analyze html run.db --params 6.7B --tokens-per-step 4M -o report.html\n"
     "                                                   with model FLOPs utilization\n";
+
+// What a link may lead to: a page, and no script.
+std::string CheckServed(const std::string& address) {
+  const bool is_page = address.starts_with("http://") || address.starts_with("https://");
+  return is_page ? "" : "an address as traceview --serve prints it: http://localhost:8090/";
+}
 
 }  // namespace
 
@@ -38,6 +46,12 @@ int RunHtml(const std::vector<std::string>& arguments) {
   AddRunOptions(app, options);
   AddAllFlag(app, options.report);
   AddMfuOptions(app, options.report.mfu);
+  std::string served;
+  app.add_option("--timeline", served,
+                 "where traceview --serve shows the run; evidence on the page leads there, too. "
+                 "With the token in it (#token=...), whoever has the page may look")
+      ->type_name("URL")
+      ->check(CheckServed);
   if (const auto exit_code = ParseRunArguments(app, arguments, options)) return *exit_code;
   if (options.output == "-" && isatty(STDOUT_FILENO) == 1) {
     fmt::print(stderr, "{}: refusing to print a page to a terminal; name a file with -o\n",
@@ -48,10 +62,10 @@ int RunHtml(const std::vector<std::string>& arguments) {
   if (const int* exit_code = std::get_if<int>(&run)) return *exit_code;
   const JudgedReport found = BuildJudgedReport(std::get<Run>(run), ForPage(options.report));
   if (LacksSteps(options.report, found.report)) return ExplainNoSteps(kHtmlProgram, found.report);
-  return WriteOrExplain(
-      kHtmlProgram, options.output,
-      WriteHtml(found.report, found.ranks,
-                MakePageTimeline(std::get<Run>(run), found, NameOfRun(options.paths))));
+  PageTimeline timeline = MakePageTimeline(std::get<Run>(run), found, NameOfRun(options.paths));
+  timeline.served = served;
+  return WriteOrExplain(kHtmlProgram, options.output,
+                        WriteHtml(found.report, found.ranks, timeline));
 }
 
 }  // namespace traceinject

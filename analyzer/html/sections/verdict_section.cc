@@ -121,7 +121,13 @@ void WriteSavings(const HtmlReport& to) {
               {{"class", "note"}});
 }
 
-// When it was; a link where the timeline of the page shows it.
+// The address at which the served timeline shows it: behind "#" stands the view.
+std::string ServedPlace(const std::string& served, const proto::Evidence& evidence) {
+  const char* const joint = served.find('#') == std::string::npos ? "#" : "&";
+  return served + joint + "t=" + ViewRange(evidence.start_ns(), evidence.end_ns());
+}
+
+// When it was; a link where the timeline of the page shows it, and one to the served timeline.
 void WritePlace(const HtmlReport& to, const proto::Evidence& evidence, std::size_t line) {
   if (!evidence.has_start_ns() || !evidence.has_end_ns()) return;
   const std::string text =
@@ -131,6 +137,10 @@ void WritePlace(const HtmlReport& to, const proto::Evidence& evidence, std::size
     to.out.Leaf("a", text, {{"class", "place"}, {"href", "#" + EvidenceAnchor(line)}});
   else
     to.out.Leaf("span", text, {{"class", "place"}});
+  if (to.timeline.served.empty()) return;
+  to.out.Text(", ");
+  to.out.Leaf("a", "in traceview",
+              {{"class", "place"}, {"href", ServedPlace(to.timeline.served, evidence)}});
 }
 
 void WriteEvidence(const HtmlReport& to) {

@@ -12,8 +12,9 @@ namespace traceinject {
 
 struct PageTimeline {
   Excerpt excerpt;
-  std::string data;  // for the script
-  std::string run;   // what to name in commands that show more
+  std::string data;         // for the script
+  std::string run;          // what to name in commands that show more
+  std::string served = {};  // where traceview --serve shows the run (http://...); empty: nowhere
 
   bool empty() const { return excerpt.empty(); }
 };

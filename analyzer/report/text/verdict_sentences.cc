@@ -3,28 +3,12 @@
 
 #include <fmt/format.h>
 
-#include <cstdlib>
 
 #include "analyzer/common/units.h"
 #include "analyzer/report/layout/text_notation.h"
 #include "analyzer/verdict/verdict_text.h"
 
 namespace traceinject {
-namespace {
-
-// As options take it, without a digit too many.
-std::string SecondsText(std::int64_t time_ns) {
-  constexpr std::int64_t kSecond = 1'000'000'000;
-  const std::int64_t size = std::abs(time_ns);
-  std::string text =
-      fmt::format("{}{}.{:09}", time_ns < 0 ? "-" : "", size / kSecond, size % kSecond);
-  text.erase(text.find_last_not_of('0') + 1);
-  if (text.back() == '.') text.pop_back();
-  return text + "s";
-}
-
-}  // namespace
-
 std::string VerdictTitle(const proto::Verdict& verdict) {
   return TitleOn(verdict) + (verdict.code().empty() ? "" : " at " + verdict.code(0).place());
 }
@@ -79,8 +63,12 @@ std::string ReplayCheckSentence(const proto::Verdict& verdict) {
       Percent(check.residual_share()));
 }
 
+std::string ViewRange(std::int64_t start_ns, std::int64_t end_ns) {
+  return fmt::format("{}..{}", SecondsText(start_ns), SecondsText(end_ns));
+}
+
 std::string ViewCommand(std::string_view run, std::int64_t start_ns, std::int64_t end_ns) {
-  return fmt::format("traceview {} --view {}..{}", run, SecondsText(start_ns), SecondsText(end_ns));
+  return fmt::format("traceview {} --view {}", run, ViewRange(start_ns, end_ns));
 }
 
 }  // namespace traceinject

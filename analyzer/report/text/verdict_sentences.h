@@ -22,6 +22,8 @@ std::string RecordingSentence(const proto::Verdict& verdict);
 std::string ConfidenceSentence(const proto::Verdict& verdict);
 // How the replay was checked; empty: it was not.
 std::string ReplayCheckSentence(const proto::Verdict& verdict);
+// "1.2s..1.25s", to the nanosecond, as traceview takes it.
+std::string ViewRange(std::int64_t start_ns, std::int64_t end_ns);
 // What shows the run there: "traceview run.db --view 1.2s..1.25s", to the nanosecond.
 std::string ViewCommand(std::string_view run, std::int64_t start_ns, std::int64_t end_ns);
 
