@@ -54,7 +54,10 @@ def main():
     parser.add_argument("before", type=pathlib.Path)
     parser.add_argument("after", type=pathlib.Path)
     options = parser.parse_args()
-    before, after = (json.loads(path.read_text()) for path in (options.before, options.after))
+    try:
+        before, after = (json.loads(path.read_text()) for path in (options.before, options.after))
+    except (OSError, ValueError) as error:
+        parser.error(str(error))
     if before["machine"] != after["machine"]:
         print("of two machines: ratios of other processors differ by more than their rounds do")
     worse = 0
