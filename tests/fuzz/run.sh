@@ -15,8 +15,8 @@ nothing was found.
   --build FOLDER   of a build with TRACEINJECT_FUZZ that is there already, such as build/fuzz
   TARGET           by default all; build/fuzz/bin/fuzz and fuzz_guest list them
 
-Replay a finding with fuzz_replay TARGET FILE of any other build, or here with FOLDER/bin/fuzz TARGET FILE, or those of guests; with FUZZ_SHOW=1 in the
-environment targets that change a database say how.
+Replay a finding with fuzz_replay TARGET FILE (or fuzz_replay_guest) of any other build, or here with FOLDER/bin/fuzz TARGET FILE
+(or fuzz_guest). With FUZZ_SHOW=1 in the environment targets that change a database say how.
 TEXT
 }
 

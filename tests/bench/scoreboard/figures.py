@@ -263,5 +263,5 @@ def named(names):
     """Those of these names; all without any."""
     unknown = set(names) - {figure.name for figure in FIGURES}
     if unknown:
-        raise ValueError(f"no figure is called {', '.join(sorted(unknown))}; there are: {', '.join(figure.name for figure in FIGURES)}")
+        raise ValueError(f"no figure is called {'; '.join(sorted(unknown))}. There are: {'; '.join(figure.name for figure in FIGURES)}")
     return [figure for figure in FIGURES if not names or figure.name in names]
