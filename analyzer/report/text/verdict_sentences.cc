@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-
 #include "analyzer/common/units.h"
 #include "analyzer/report/layout/text_notation.h"
 #include "analyzer/verdict/verdict_text.h"
