@@ -123,8 +123,9 @@ class FlightRecorder(harness.TestCase):
         self.assert_no_dangling_references(recording)
         rows, = recording.rows("SELECT count(*) FROM thread")[0]
         used, = recording.rows("SELECT count(DISTINCT thread) FROM api")[0]
-        self.assertLess(rows, 3 * used + 3000)
-        self.assertLess(rows, recording.rows("SELECT max(id) FROM thread")[0][0])
+        # Those of the last second and, as names are looked over now and then only, of some more.
+        self.assertGreaterEqual(rows, used)
+        self.assertLess(rows, 0.6 * recording.rows("SELECT max(id) FROM thread")[0][0])
 
     def test_by_time(self):
         process = self.start("--steps", "-1", "--kernels", "50", "--step-us", "5000", "--memcpy",
