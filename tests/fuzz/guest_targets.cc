@@ -12,7 +12,9 @@
 #include "injector/nccl/nccl_payload.h"
 #include "injector/stacks/code_lines.h"
 #include "injector/stacks/python_process.h"
+#include "tests/fuzz/code_target.h"
 #include "tests/fuzz/input_bytes.h"
+#include "tests/fuzz/nvtx_target.h"
 #include "tests/fuzz/target.h"
 
 namespace traceinject {
@@ -184,6 +186,8 @@ constexpr FuzzTarget kTargets[] = {
     {"cupti", "buffers of CUPTI with any records, cut anywhere", FuzzCuptiBuffer},
     {"nccl_log", "lines of NCCL's log", FuzzNcclLog},
     {"nccl_payload", "what NCCL attaches to its NVTX ranges", FuzzNcclPayload, 256},
+    {"nvtx", "NVTX events in any order", FuzzNvtx},
+    {"object", "files of machine code with changed bytes", FuzzObject},
     {"python_memory", "the structures of an interpreter", FuzzPythonMemory, 1 << 14},
 };
 

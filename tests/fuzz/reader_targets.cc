@@ -2,6 +2,7 @@
 // The table of what analyze reads.
 #include "tests/fuzz/message_targets.h"
 #include "tests/fuzz/recording_targets.h"
+#include "tests/fuzz/request_targets.h"
 #include "tests/fuzz/target.h"
 
 namespace traceinject {
@@ -14,6 +15,7 @@ constexpr FuzzTarget kTargets[] = {
     {"kineto", "a trace of PyTorch's profiler with changed values", FuzzKineto},
     {"file", "any file that may be a recording or a trace", FuzzFile, 1 << 16},
     {"summary", "a summary of a rank with changed bytes", FuzzSummary},
+    {"request", "what a client asks of analyze serve", FuzzRequest, 512},
     {"condition", "a line of a budget", FuzzCondition, 256},
 };
 

@@ -13,10 +13,10 @@ the target's turn and is kept in FOLDER/findings. What was learned is kept in FO
 nothing was found.
 
   --build FOLDER   of a build with TRACEINJECT_FUZZ that is there already, such as build/fuzz
-  TARGET           by default all; build/fuzz/bin/fuzz and fuzz_guest list them
+  TARGET           by default all; build/fuzz/bin/fuzz, fuzz_guest and fuzz_viewer list them
 
-Replay a finding with fuzz_replay TARGET FILE (or fuzz_replay_guest) of any other build, or here with FOLDER/bin/fuzz TARGET FILE
-(or fuzz_guest). With FUZZ_SHOW=1 in the environment targets that change a database say how.
+Replay a finding with fuzz_replay TARGET FILE (or fuzz_replay_guest, fuzz_replay_viewer) of any other build, or here with FOLDER/bin/fuzz TARGET FILE
+(or fuzz_guest, fuzz_viewer). With FUZZ_SHOW=1 in the environment targets that change a database say how.
 TEXT
 }
 
@@ -37,10 +37,10 @@ done
 source "$(dirname "${BASH_SOURCE[0]}")/../../samples/setup.sh"
 if [[ -z $build ]]; then
   build=$root/build/fuzz
-  configure_and_build fuzz -- fuzz fuzz_guest || die "the targets were not built"
+  configure_and_build fuzz -- fuzz fuzz_guest fuzz_viewer || die "the targets were not built"
 fi
 declare -A program # of each target
-for fuzz in "$build"/bin/fuzz "$build"/bin/fuzz_guest; do
+for fuzz in "$build"/bin/fuzz{,_guest,_viewer}; do
   while read -r target; do
     program[$target]=$fuzz
   done < <("$fuzz")
