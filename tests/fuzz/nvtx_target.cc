@@ -27,7 +27,8 @@ std::vector<std::uint64_t> SomeNvtxEvent(InputBytes& input, std::int64_t base_ns
   NvtxEvent event{};
   event.header.type = static_cast<std::uint16_t>(type);
   event.header.flags = (flags & 1) != 0 ? kNvtxAfterLoss : std::uint16_t{0};
-  event.header.time_ns = base_ns + static_cast<std::int64_t>(input.Number(flags % 9));
+  // Before and after, by days.
+  event.header.time_ns = base_ns + static_cast<std::int64_t>(input.Number(flags % 7)) - (1 << 24);
   const std::size_t domain = flags / 16 % 3;
   event.domain = domain < std::size(kDomains) ? &kDomains[domain] : nullptr;
   event.registered = (flags & 2) != 0 ? &kRegistered : nullptr;
