@@ -6,6 +6,7 @@
 
 #include <time.h>
 
+#include <algorithm>
 #include <cstdint>
 
 namespace traceinject {
@@ -17,5 +18,10 @@ inline std::int64_t ReadClockNs(clockid_t clock) {
 }
 
 inline std::int64_t NowNs() { return ReadClockNs(CLOCK_REALTIME); }
+
+// 0 where the clock was set back in between.
+inline std::int64_t ElapsedNs(std::int64_t start_ns, std::int64_t end_ns) {
+  return std::max<std::int64_t>(0, end_ns - start_ns);
+}
 
 }  // namespace traceinject

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "injector/base/clock.h"
 #include "injector/base/counters.h"
 
 namespace traceinject {
@@ -149,7 +150,7 @@ void NcclDecoder::End(int slot, std::uint64_t collective, std::int64_t end) {
   if (found == open.end()) return;
   Announced ended = std::move(*found);
   open.erase(found);
-  ended.row.dur = end - ended.row.start;
+  ended.row.dur = ElapsedNs(ended.row.start, end);
   if (ended.planned || version_ >= 5) return Store(ended.row);
   AddPending(std::move(ended));
 }
@@ -230,7 +231,7 @@ void NcclDecoder::DecodeCallEnd(const NcclEndEvent& event) {
   Call& call = found->second;
   call.ended = true;
   if (!call.own) return;
-  call.own->dur = event.header.time_ns - base_ns_ - call.own->start;
+  call.own->dur = ElapsedNs(call.own->start, event.header.time_ns - base_ns_);
   if (call.planned) StoreOwnOf(&call);
 }
 
@@ -256,7 +257,7 @@ void NcclDecoder::DecodeLaunch(int slot, int tid, const NcclLaunchEvent& event) 
 void NcclDecoder::DecodeLaunchEnd(const NcclEndEvent& event) {
   const auto found = launches_.find(event.id);
   if (found == launches_.end()) return;
-  found->second.dur = event.header.time_ns - base_ns_ - found->second.start;
+  found->second.dur = ElapsedNs(found->second.start, event.header.time_ns - base_ns_);
 }
 
 // The operation comes after the launch on the same thread, or else on a thread of CUDA's, which

@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "injector/base/clock.h"
 #include "injector/base/counters.h"
 #include "injector/nccl/nccl_payload.h"
 
@@ -94,7 +95,7 @@ void NvtxDecoder::Finish(int slot, Open* open, const NvtxEvent& end) {
   } else if (open->is_nccl) {
     FinishNccl(*open, end);  // a comm-init or group range: stored as a range, too
   }
-  open->row.dur = end.header.time_ns - base_ns_ - open->row.start;
+  open->row.dur = ElapsedNs(open->row.start, end.header.time_ns - base_ns_);
   SetPayload(end, &open->row);
   batch_->nvtx.push_back(std::move(open->row));
 }

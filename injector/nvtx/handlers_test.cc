@@ -73,6 +73,18 @@ class NvtxTest : public testing::Test {
 
 using Strings = std::vector<std::string>;
 
+TEST_F(NvtxTest, ARangeOverWhichTheClockWasSetBackHasEndedAndHasNoLength) {
+  NvtxEvent event{};
+  event.header.type = static_cast<std::uint16_t>(EventType::kNvtxPush);
+  event.header.time_ns = 5000;
+  decoder_.Decode(0, 100, event);
+  event.header.type = static_cast<std::uint16_t>(EventType::kNvtxPop);
+  event.header.time_ns = 4999;
+  decoder_.Decode(0, 100, event);
+  ASSERT_EQ(batch_.nvtx.size(), 1U);
+  EXPECT_EQ(batch_.nvtx[0].dur, 0) << "-1 says that it is open";
+}
+
 TEST_F(NvtxTest, NullsAreNoText) {
   nvtxMarkA(nullptr);
   nvtxMarkW(nullptr);

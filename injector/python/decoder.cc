@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "injector/base/clock.h"
 #include "injector/base/counters.h"
 #include "injector/python/attention_shapes.h"
 
@@ -33,7 +34,7 @@ void PythonDecoder::DecodeAttention(int tid, const PythonEvent& event) {
   const std::uint32_t shape = Shape(event.values[0]);
   if (shape == 0) return g_counters.Add(Health::kAttentionDropped);
   const std::int64_t start = event.header.time_ns;
-  const std::int64_t dur = std::max<std::int64_t>(0, event.end_ns - start);
+  const std::int64_t dur = ElapsedNs(start, event.end_ns);
   batch_->attentions.push_back({start - base_ns_, dur, dictionary_->Thread(tid), shape,
                                 static_cast<int>(event.values[1]),
                                 static_cast<int>(event.values[2])});
@@ -64,7 +65,7 @@ void PythonDecoder::Decode(int tid, const PythonEvent& event) {
   }
   const std::int64_t start = event.header.time_ns - base_ns_;
   // The clock may have been set back in between.
-  const std::int64_t dur = std::max<std::int64_t>(0, event.end_ns - event.header.time_ns);
+  const std::int64_t dur = ElapsedNs(event.header.time_ns, event.end_ns);
   const std::uint32_t thread = dictionary_->Thread(tid);
   if (type == EventType::kDataWait) {
     g_counters.Add(Health::kDataWaitSeen);

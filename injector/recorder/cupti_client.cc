@@ -158,7 +158,7 @@ bool CuptiClient::FollowProfiler() {
   log_->Line("the profiler that needed CUPTI is done");
   CaptureGapRow gap = std::exchange(room_gap_, {});
   if (!ComeBackAfterProfiler()) return false;
-  gap.dur = (in_window_ ? edge_ns_ : NowNs()) - base_ns_ - gap.start;
+  gap.dur = ElapsedNs(gap.start, (in_window_ ? edge_ns_ : NowNs()) - base_ns_);
   batch_->gaps.push_back(gap);
   return true;
 }

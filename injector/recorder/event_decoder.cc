@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "injector/recorder/event_decoder.h"
 
+#include "injector/base/clock.h"
 #include "injector/base/counters.h"
 #include "injector/base/ring.h"
 
@@ -43,7 +44,7 @@ void EventDecoder::Drain(const std::function<void()>& look) {
 void EventDecoder::DecodeSync(int tid, const SyncEvent& event) {
   g_counters.Add(Health::kSyncSeen);
   batch_->syncs.push_back(
-      {event.header.time_ns - base_ns_, event.end_ns - event.header.time_ns,
+      {event.header.time_ns - base_ns_, ElapsedNs(event.header.time_ns, event.end_ns),
        dictionary_->Thread(tid), event.header.flags,
        event.event == 0 ? 0 : dictionary_->Event(event.event),
        event.has_stream != 0 ? dictionary_->Stream(event.device, event.context, event.stream) : 0});
@@ -69,8 +70,8 @@ void EventDecoder::DecodeGemm(int tid, const GemmEvent& event) {
   shape.type_c = event.type_c;
   shape.compute_type = event.compute_type;
   shape.least_bytes = event.least_bytes;
-  batch_->gemms.push_back({event.header.time_ns - base_ns_, event.end_ns - event.header.time_ns,
-                           dictionary_->Thread(tid),
+  batch_->gemms.push_back({event.header.time_ns - base_ns_,
+                           ElapsedNs(event.header.time_ns, event.end_ns), dictionary_->Thread(tid),
                            dictionary_->GemmShape(event.function, shape)});
 }
 

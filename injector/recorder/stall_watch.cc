@@ -172,7 +172,7 @@ void StallWatch::Mark(const Moment& moment, const Outstanding& outstanding) {
 }
 
 void StallWatch::EndStall(std::int64_t end) {
-  gap_.dur = std::max<std::int64_t>(end - gap_.start, 0);
+  gap_.dur = ElapsedNs(gap_.start, end);
   batch_->gaps.push_back(gap_);
 }
 

@@ -70,7 +70,7 @@ const CaptureGapRow& WindowFollower::BeginGap(std::int64_t time, std::uint64_t n
 }
 
 const CaptureGapRow& WindowFollower::EndGap(std::int64_t time) {
-  gap_.dur = time - gap_.start;
+  gap_.dur = ElapsedNs(gap_.start, time);
   return gap_;
 }
 
