@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "analyzer/metrics/gpu/device_analysis.h"
+#include "analyzer/view/rows/evidence_row.h"
 
 namespace traceinject {
 namespace {
@@ -45,9 +46,13 @@ Candidate Rate(const Steps& steps, std::size_t first, std::size_t count,
   return rated;
 }
 
+bool AllJudged(const Candidate& chosen, std::size_t count) {
+  return chosen.judged == static_cast<std::ptrdiff_t>(count);
+}
+
 std::string ReasonOf(const Candidate& chosen, std::size_t count) {
   const std::string judged =
-      chosen.judged == static_cast<std::ptrdiff_t>(count)
+      AllJudged(chosen, count)
           ? "judged by the verdict"
           : fmt::format("{} of {} judged by the verdict", chosen.judged, count);
   return judged + (chosen.places > 0 ? ", with evidence in them" : ", nearest to the median");
@@ -77,7 +82,19 @@ ChosenSteps ChooseSteps(const Steps& steps, const std::vector<Interval>& places)
   const std::int64_t from = steps.number(best.first), to = steps.number(best.first + count - 1);
   return {best.time,
           from == to ? fmt::format("step {}", from) : fmt::format("steps {} to {}", from, to),
-          ReasonOf(best, count)};
+          ReasonOf(best, count), AllJudged(best, count)};
+}
+
+ChosenSteps ChooseSteps(const Run& run, const RowModel& model, const JudgedReport& found) {
+  const std::uint32_t guilty = GuiltyRank(run, found);
+  std::vector<Interval> places;
+  for (const proto::Evidence& evidence : found.report.verdict().evidence()) {
+    const std::uint32_t row = RowOfEvidence(run, model, evidence);
+    if (row == kNone || model.rows[row].rank != guilty) continue;
+    if (evidence.start_ns() == evidence.end_ns()) continue;
+    places.push_back({model.origin + evidence.start_ns(), model.origin + evidence.end_ns()});
+  }
+  return ChooseSteps(found.judged->steps, places);
 }
 
 }  // namespace traceinject

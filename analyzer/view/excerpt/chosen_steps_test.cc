@@ -44,6 +44,7 @@ TEST(ChooseSteps, AreJudgedOnesWhereverTheEvidenceIs) {
 TEST(ChooseSteps, WithoutEvidenceAreUsual) {
   const ChosenSteps chosen = ChooseSteps(TenSteps(), {});
   EXPECT_EQ(chosen.text, "steps 5 to 7") << "the first without the long one";
+  EXPECT_TRUE(chosen.judged);
 }
 
 TEST(ChooseSteps, AreAllOfAFewAndTheWindowWhereNoneAreKnown) {
@@ -51,6 +52,7 @@ TEST(ChooseSteps, AreAllOfAFewAndTheWindowWhereNoneAreKnown) {
   two.steps.resize(2);
   EXPECT_EQ(ChooseSteps(two, {}).text, "steps 1 to 2");
   EXPECT_EQ(ChooseSteps(two, {}).reason, "1 of 2 judged by the verdict, nearest to the median");
+  EXPECT_FALSE(ChooseSteps(two, {}).judged);
   two.steps.resize(1);
   two.source = StepSource::kWindow;
   const ChosenSteps window = ChooseSteps(two, {});

@@ -26,18 +26,16 @@ std::string NameOf(std::string_view label) { return ShortenMiddle(Printable(labe
 class ExcerptMaker {
  public:
   ExcerptMaker(const Run& run, const JudgedReport& found)
-      : run_(run), model_(BuildRowsOfRank(run, GuiltyRank(run, found))), list_(model_) {
-    std::vector<Interval> times;
+      : run_(run),
+        model_(BuildRowsOfRank(run, GuiltyRank(run, found))),
+        list_(model_),
+        chosen_(ChooseSteps(run, model_, found)) {
     for (const proto::Evidence& evidence : found.report.verdict().evidence()) {
       const std::uint32_t row = RowOfEvidence(run, model_, evidence);
       evidence_rows_.push_back(row);
-      times.push_back(row == kNone ? Interval{}
-                                   : Interval{model_.origin + evidence.start_ns(),
-                                              model_.origin + evidence.end_ns()});
+      evidence_times_.push_back(
+          {model_.origin + evidence.start_ns(), model_.origin + evidence.end_ns()});
     }
-    evidence_times_ = times;
-    std::erase_if(times, [](Interval time) { return time.start == time.end; });
-    chosen_ = ChooseSteps(found.judged->steps, times);
     list_.SetSight(chosen_.time.start, chosen_.time.end, {});
     const auto shown = list_.scrolled();
     const std::size_t kept = std::min(shown.size(), kMaxExcerptRows);
@@ -224,10 +222,10 @@ class ExcerptMaker {
   const Run& run_;
   const RowModel model_;
   RowList list_;
-  std::vector<std::uint32_t> evidence_rows_;  // of each line; kNone: none here
-  std::vector<Interval> evidence_times_;
   ChosenSteps chosen_;
-  std::vector<std::uint32_t> rows_;  // that are shown, from the top
+  std::vector<std::uint32_t> evidence_rows_;  // of each line; kNone: none here
+  std::vector<Interval> evidence_times_;      // likewise
+  std::vector<std::uint32_t> rows_;           // that are shown, from the top
   std::size_t rows_left_out_ = 0;
 };
 

@@ -36,6 +36,19 @@ struct Shown {
   std::uint32_t rank() const { return GuiltyRank(loaded->run, found); }
 };
 
+// Whose rows are those of all ranks.
+TEST(Excerpt, HasTheStepsThatTheViewerShowsFirst) {
+  for (const char* name : kRecordings) {
+    SCOPED_TRACE(name);
+    const Shown shown(name, 4'000);
+    const ChosenSteps first = ChooseSteps(shown.loaded->run, shown.loaded->rows, shown.found);
+    EXPECT_EQ(first.text, shown.excerpt.chosen.text);
+    EXPECT_EQ(first.time.start, shown.excerpt.chosen.time.start);
+    EXPECT_EQ(first.time.end, shown.excerpt.chosen.time.end);
+    EXPECT_TRUE(first.judged);
+  }
+}
+
 TEST(Excerpt, HasTheRowsOfTheViewerInItsOrderAndHeights) {
   for (const char* name : kRecordings) {
     const Shown shown(name, 5'000);
