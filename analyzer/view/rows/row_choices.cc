@@ -44,10 +44,11 @@ std::vector<std::uint32_t> Reordered(const RowModel& model,
 
 }  // namespace
 
-RowChoices FirstChoices(const RowModel& model, const std::set<std::uint32_t>& open_ranks) {
+RowChoices FirstChoices(const RowModel& model, const std::set<std::uint32_t>& open_ranks,
+                        std::size_t most_open) {
   const auto is_rank = [](const Row& row) { return row.kind == RowKind::kRank; };
   const bool many_ranks = std::count_if(model.rows.begin(), model.rows.end(), is_rank) >
-                          static_cast<std::ptrdiff_t>(kMostOpenRanks);
+                          static_cast<std::ptrdiff_t>(most_open);
   RowChoices choices;
   for (std::uint32_t index = 0; index < model.rows.size(); ++index) {
     const Row& row = model.rows[index];

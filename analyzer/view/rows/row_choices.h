@@ -2,6 +2,7 @@
 // What the user chose about rows: while the window is open by index, in a file by Row::id.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <set>
 #include <string>
@@ -30,8 +31,10 @@ struct SavedRows {
 // More ranks than this are folded up at first, but for those that something is said of.
 inline constexpr std::size_t kMostOpenRanks = 2;
 
-// As at first, but for the order, which is empty. `open_ranks`: indices into Run::ranks. O(rows).
-RowChoices FirstChoices(const RowModel& model, const std::set<std::uint32_t>& open_ranks);
+// As at first, but for the order, which is empty: of more than `most_open` ranks only those of
+// `open_ranks`, indices into Run::ranks, are open. O(rows).
+RowChoices FirstChoices(const RowModel& model, const std::set<std::uint32_t>& open_ranks,
+                        std::size_t most_open);
 
 // What is not as it was at first. O(rows log rows).
 SavedRows SaveRows(const RowModel& model, const RowChoices& choices, const RowChoices& first);

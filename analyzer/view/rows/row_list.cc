@@ -47,7 +47,7 @@ RowList::RowList(const RowModel& model)
 
 void RowList::Reset() {
   restored_ = unknown_ = {};
-  first_ = as_restored_ = FirstChoices(model_, open_ranks_);
+  first_ = as_restored_ = FirstChoices(model_, open_ranks_, most_open_);
   RowChoices choices = as_restored_;
   choices.order.resize(model_.rows.size());
   std::iota(choices.order.begin(), choices.order.end(), 0U);
@@ -98,10 +98,11 @@ SavedRows RowList::Saved() const {
   return saved;
 }
 
-void RowList::OpenRanks(const std::set<std::uint32_t>& ranks) {
-  if (ranks == open_ranks_) return;
+void RowList::OpenRanks(const std::set<std::uint32_t>& ranks, std::size_t most_open) {
+  if (ranks == open_ranks_ && most_open == most_open_) return;
   open_ranks_ = ranks;
-  const RowChoices before = std::exchange(first_, FirstChoices(model_, ranks));
+  most_open_ = most_open;
+  const RowChoices before = std::exchange(first_, FirstChoices(model_, ranks, most_open));
   if (choices_.collapsed == as_restored_.collapsed) {
     choices_.collapsed = RestoreRows(model_, restored_, first_).choices.collapsed;
     as_restored_.collapsed = choices_.collapsed;

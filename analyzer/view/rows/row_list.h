@@ -34,10 +34,11 @@ class RowList {
   // Everything as at first.
   void Reset();
 
-  // Of many ranks only these are open at first; to be told once it is known of whom something is
-  // said. What the user folded up or opened stays so.
-  void OpenRanks(const std::set<std::uint32_t>& ranks);
+  // Of more than `most_open` ranks only these are open at first; to be told once it is known of
+  // whom something is said. What the user folded up or opened stays so.
+  void OpenRanks(const std::set<std::uint32_t>& ranks, std::size_t most_open = kMostOpenRanks);
   const std::set<std::uint32_t>& open_ranks() const { return open_ranks_; }
+  std::size_t most_open() const { return most_open_; }
   // Streams and threads without events in [start_ns, end_ns) give way to a line that stands for
   // them, but for the rows in `kept`. False if that changes nothing.
   // O(rows of open groups x log events).
@@ -115,6 +116,7 @@ class RowList {
   SavedRows restored_, unknown_;
   RowChoices as_restored_;
   std::set<std::uint32_t> open_ranks_;
+  std::size_t most_open_ = kMostOpenRanks;
   RowChoices first_;  // as at first
   std::vector<std::uint32_t> roots_;
   std::vector<std::vector<std::uint32_t>> children_;

@@ -266,6 +266,20 @@ TEST_F(ManyRanksTest, AreFoldedButForThoseThatSomethingIsSaidOf) {
   EXPECT_EQ(Shown(list), "0, 7, 14, 15, 16");
 }
 
+TEST_F(ManyRanksTest, OfFewRanksTheOthersAreFoldedToo) {
+  RowList list(model_);
+  list.OpenRanks({2}, 3);
+  EXPECT_EQ(Shown(list).size(), Shown(RowList(model_)).size() + 4) << "there are four";
+  list.OpenRanks({2}, 4);
+  EXPECT_FALSE(list.IsCollapsed(kRank3)) << "of so many all are open";
+  list.OpenRanks({2}, 1);
+  EXPECT_EQ(Shown(list), "0, 7, 14, 15, 16");
+  EXPECT_EQ(list.Saved(), SavedRows()) << "the user chose nothing";
+  list.ToggleCollapsed(kRank3);
+  list.OpenRanks({1}, 1);
+  EXPECT_FALSE(list.IsCollapsed(kRank3)) << "the user opened it";
+}
+
 TEST_F(ManyRanksTest, WhatTheUserFoldedOrOpenedStaysSo) {
   RowList list(model_);
   list.OpenRanks({2});

@@ -154,7 +154,7 @@ void Timeline::ContinueFrom(const Timeline& before) {
   pointer_x_ = before.pointer_x_;
   pointer_y_ = before.pointer_y_;
   look_ = before.look_;
-  row_list_.OpenRanks(SameRanks(before, *this));
+  row_list_.OpenRanks(SameRanks(before, *this), before.row_list_.most_open());
   row_list_.SetFilter(before.row_list_.choices().filter);
   row_list_.Restore(before.row_list_.Saved());
   Relayout();
