@@ -224,7 +224,7 @@ def main():
         recording = os.path.join(folder, "run.db")
         subprocess.run([sys.executable, str(HERE / "make_run.py"), recording, "--events", str(arguments.events)], check=True)
         began = time.monotonic()
-        server = served_viewer.Server(str(arguments.build / "bin" / "traceview"), recording)
+        server = served_viewer.Server(str(arguments.build / "bin" / "traceview"), recording, "--view", "all")
         try:
             if arguments.delay_ms is None:
                 measure_here(server, began, arguments.frames)

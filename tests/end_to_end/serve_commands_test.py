@@ -243,7 +243,7 @@ COMMANDS = {
     "rows-up": (["Up", "PageUp"], scrolling, changes(lambda shown: shown.link.get("row"))),
     "rows-down": (["Down", "PageDown"], scrolling, changes(lambda shown: shown.link.get("row"))),
     "fit": (["F"], with_selection, lambda before, now: now.span < before.span / 10),
-    "whole-run": (["Home", "0"], plainly, lambda before, now: "t" not in now.link),
+    "whole-run": (["Home", "0"], plainly, lambda before, now: now.link.get("t") == "all"),
     "back": (["Backspace"], zoomed, lambda before, now: now.span == before.span),
     "find": (["/", "Ctrl+F"], plainly, lambda before, now: now.state["tab"] == "Find"),
     "previous-event": ([","], with_selection, lambda before, now: now.event[0] == before.event[0] and now.event[1] < before.event[1]),
@@ -468,7 +468,7 @@ class Menus(Page):
         for letter in "WHOLE":
             self.press(letter)
         self.press("Enter")
-        self.until(lambda now: "t" not in now.link and "palette" not in now.panels)
+        self.until(lambda now: now.link.get("t") == "all" and "palette" not in now.panels)
 
     def test_what_was_chosen_is_there_again_after_the_connection_broke(self):
         self.begin()

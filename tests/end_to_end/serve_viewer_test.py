@@ -79,6 +79,8 @@ class Strangers(Served):
 
 
 class Viewers(Served):
+    arguments = ("--view", "all")
+
     def shown(self, **how):
         """A viewer who sees the recording."""
         viewer = self.viewer(**how)
@@ -126,6 +128,22 @@ class Viewers(Served):
         with self.assertRaisesRegex(ConnectionError, "the server has ended"):
             viewer.receive_until(lambda: False)
         self.assertIn("ssh -N -L", server.said)
+
+
+class FirstView(Served):
+    def shown(self, link=""):
+        """The link of what a viewer sees first, once the verdict is known."""
+        viewer = self.viewer(link=link)
+        viewer.receive_until(lambda: viewer.title and viewer.link)
+        return viewer.link
+
+    def test_it_is_of_the_steps_that_were_judged(self):
+        self.assertRegex(self.shown(), r"^t=10\.7\d*s\.\.10\.9\d*s$")
+
+    def test_a_link_goes_before_it(self):
+        for link in ("t=all", "t=9s..9.5s"):
+            with self.subTest(link):
+                self.assertEqual(self.shown(link), link)
 
 
 class Followed(unittest.TestCase):

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
 #include <iterator>
 #include <map>
 #include <memory>
@@ -18,6 +19,7 @@
 #include "analyzer/view/style/theme.h"
 #include "machine/testing/text.h"
 #include "viewer/core/testing/sample_run.h"
+#include "viewer/core/testing/slow_rank.h"
 
 namespace traceinject {
 namespace {
@@ -346,6 +348,23 @@ TEST(Traceview, AScriptNeedsNoDisplay) {
   EXPECT_NE(outcome.output.find("\"selection\": {\"row\": \"thread 4242: CUDA calls\""),
             std::string::npos)
       << outcome.output;
+}
+
+TEST(Traceview, ShowsWhatWasJudgedUnlessTheWholeRunIsAskedForOrAScriptBegins) {
+  const TemporaryFolder folder;
+  const std::string run = folder / "run.db", steps = folder / "steps.txt";
+  WriteSlowRank(run);
+  std::ofstream(steps) << "# nothing\n";
+  const auto view_of = [&run](const std::string& arguments) {
+    const std::string output = RunTraceview(run + " --dump-state - " + arguments).output;
+    const std::size_t begin = output.find("\"view\": ");
+    return begin == std::string::npos ? output
+                                      : output.substr(begin, output.find('\n', begin) - begin);
+  };
+  const std::string all = view_of("--view all");
+  EXPECT_TRUE(all.starts_with("\"view\": ")) << all;
+  EXPECT_NE(view_of(""), all);
+  EXPECT_EQ(view_of("--script " + steps), all);
 }
 
 TEST(Traceview, AScriptThatCannotBeDoneIsThreeAndNamesTheLine) {

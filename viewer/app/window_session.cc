@@ -40,11 +40,13 @@ void WindowSession::Open(const std::vector<std::string>& paths,
   shown_ = false;
   opened_ = paths;
   ui_.SetOpening(NamesOf(paths));
+  ui_.LeadToVerdict(options_.LeadsToVerdict());
   load_ = std::make_unique<BackgroundLoad>(paths, options);
 }
 
 void WindowSession::OpenOther(const std::vector<std::string>& paths) {
   options_.from_ns = options_.to_ns = std::nullopt;
+  options_.whole_run = false;
   Open(paths, {.follow = options_.follow});
 }
 

@@ -12,6 +12,7 @@
 
 #include "analyzer/model/testing/units.h"
 #include "viewer/core/testing/sample_run.h"
+#include "viewer/core/testing/slow_rank.h"
 #include "viewer/ui/testing/headless_imgui.h"
 
 namespace traceinject {
@@ -63,6 +64,23 @@ TEST_F(WindowSessionTest, ShowsTheRunOnceItIsRead) {
   FramesUntil([this] { return IsShown(); });
   EXPECT_EQ(Operations(), 22U);
   FramesUntil([this] { return Frame() == WindowNext::kWaitForInput; });
+}
+
+TEST_F(WindowSessionTest, FirstShowsWhatWasJudgedUnlessTheWholeRunIsAskedFor) {
+  WriteSlowRank(folder_ / "two.db");
+  ViewerOptions options;
+  options.paths = {folder_ / "two.db"};
+  const auto shows_all = [this] { return timeline().view().end_ns() >= timeline().model().end; };
+  for (const bool whole : {false, true}) {
+    options.whole_run = whole;
+    session_.emplace(options);
+    FramesUntil([this] { return IsShown() && session_->ui().report() != nullptr; });
+    Frame();
+    EXPECT_EQ(shows_all(), whole);
+  }
+  // Of another one nothing was asked for.
+  Frame({.keys = {}, .dropped = {folder_ / "two.db"}});
+  FramesUntil([&] { return !shows_all(); });
 }
 
 TEST_F(WindowSessionTest, WhatIsDroppedReplacesTheRun) {

@@ -97,6 +97,7 @@ Status RunWithoutWindow(const ViewerOptions& options) {
   if (!stage.ok()) return Error{stage.error()};
   ViewerUi ui(NamesOf(options.paths));
   ui.SetLook({.theme = options.theme.value_or(ThemeId::kDark)});
+  ui.LeadToVerdict(options.LeadsToVerdict());
   if (run) ui.SetLoaded(std::move(run), options.from_ns, options.to_ns);
   Status played = PlayScript(steps.value(), ui, stage.value().For(ui));
   if (played.ok() || options.script.empty()) return played;

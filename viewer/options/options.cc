@@ -102,11 +102,15 @@ void CheckTogether(const ViewerOptions& options) {
     throw CLI::ValidationError("--follow requires a window or --serve");
 }
 
-// "1s..1.2s": either side may be left out.
+// "1s..1.2s": either side may be left out. "all": the whole run.
 std::string ParseView(const std::string& text, ViewerOptions& options) {
+  if (text == "all") {
+    options.whole_run = true;
+    return "";
+  }
   const std::size_t dots = text.find("..");
   if (dots == std::string::npos) {
-    return "--view " + text + ": expected FROM..TO, as in 1.2s..1.25s";
+    return "--view " + text + ": expected FROM..TO, as in 1.2s..1.25s, or all";
   }
   const std::string from = text.substr(0, dots), to = text.substr(dots + 2);
   std::string problem;
@@ -180,7 +184,8 @@ void AddViewerOptions(CLI::App& app, ViewerOptions& options) {
       ->type_name("TIME");
   add_parsed(
       "--view", [&options](const std::string& text) { return ParseView(text, options); },
-      "both at once: 1.2s..1.25s")
+      "both at once: 1.2s..1.25s; all: the whole run (default: the steps that show what the "
+      "verdict says, once it is known)")
       ->type_name("FROM..TO");
   app.add_option_function<std::string>(
          "--serve",

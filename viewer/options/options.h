@@ -27,10 +27,17 @@ struct ViewerOptions {
   std::optional<ThemeId> theme;          // empty: dark, or what the browser is set to
   std::optional<float> scale;            // of text and all else; empty: that of the screen
   std::optional<TimeNs> from_ns, to_ns;  // relative to the first GPU operation
+  bool whole_run = false;                // --view all
   bool follow = false;                   // read again when the recording grows
   bool check = false;                    // say what was read, and exit
   int bench_frames = 0;                  // measure so many frames, and exit; 0: do not
   std::uint64_t bench_events = 0;        // of a generated run; 0: of the recording
+
+  // Whether what was judged is shown at first: nothing else was asked for, no script expects to
+  // begin with the whole run, and no verdict is of a recording that goes on.
+  bool LeadsToVerdict() const {
+    return !from_ns && !to_ns && !whole_run && !follow && script.empty();
+  }
 };
 
 // Declares the options; `options` must outlive the parsing.

@@ -57,6 +57,7 @@ std::string_view ServedViewer::Begin(const Hello& hello) {
   start.from_ns = options.from_ns;
   start.to_ns = options.to_ns;
   start.link = hello.link;
+  start.leads_to_verdict = options.LeadsToVerdict();
   start.screen = hello.screen;
   if (all_.saver == nullptr) all_.saver = this;
   start.saves = all_.saver == this;

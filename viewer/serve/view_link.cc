@@ -14,6 +14,7 @@ namespace {
 
 // Of the time that is shown: less than a pixel.
 constexpr TimeNs kStepsOfView = 20'000;
+constexpr std::string_view kAll = "all";
 
 // The largest power of ten that is a small part of the view.
 TimeNs StepOf(const TimelineView& view) {
@@ -52,7 +53,7 @@ std::optional<EventRef> EventStartingAt(const RowModel& model, std::uint32_t row
 
 }  // namespace
 
-std::string ViewLink(const Timeline& timeline) {
+std::string ViewLink(const Timeline& timeline, bool names_all) {
   const RowModel& model = timeline.model();
   const TimelineView& view = timeline.view();
   std::string link;
@@ -60,6 +61,8 @@ std::string ViewLink(const Timeline& timeline) {
     const TimeNs step = StepOf(view);
     const auto time = [&](TimeNs at) { return SecondsText(Rounded(at - model.origin, step)); };
     AddToLink("t", time(view.start_ns()) + ".." + time(view.end_ns()), link);
+  } else if (names_all) {
+    AddToLink("t", kAll, link);
   }
   if (const auto& selected = timeline.selection()) {
     AddToLink("row", PercentEncoded(model.rows[selected->row].id), link);
@@ -78,6 +81,7 @@ void FollowViewLink(std::string_view link, Timeline& timeline) {
     const auto found = parts.find(name);
     return found == parts.end() ? std::string() : found->second;
   };
+  if (part("t") == kAll) timeline.Do(CommandId::kShowAll);
   if (const auto times = TimesOfLink(part("t")))
     timeline.Show(model.origin + times->first, model.origin + times->second);
   const std::uint32_t row = RowWithId(model, part("row"));

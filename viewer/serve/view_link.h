@@ -12,8 +12,9 @@
 
 namespace traceinject {
 
-// Empty: all that there is, from the top.
-std::string ViewLink(const Timeline& timeline);
+// Empty: all that there is, from the top. `names_all`: that is "t=all", since without a link
+// something else is shown.
+std::string ViewLink(const Timeline& timeline, bool names_all);
 
 // Shows what the link says, as far as it is there. What is not understood is passed over.
 void FollowViewLink(std::string_view link, Timeline& timeline);

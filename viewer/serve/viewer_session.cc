@@ -67,6 +67,7 @@ ViewerSession::ViewerSession(SharedRun& run, SessionStart start)
   ui_.SetPlace(ShownIn::kBrowser);
   if (!start_.saves) ui_.LeaveSidecarToAnother();
   ui_.SetLook({.theme = start_.theme});
+  ui_.LeadToVerdict(start_.leads_to_verdict);
   MakeScreen(start_.screen);
 }
 
@@ -144,6 +145,7 @@ void ViewerSession::FollowRun() {
 
 // Once the timeline knows its size, and all of the recording is there.
 void ViewerSession::FollowLink() {
+  if (link_ && !(link_->empty() && state_.empty())) ui_.KeepView();
   if (!link_ || !shown_ || !IsWhole(shown_->run)) return;
   RestoreViewState(std::exchange(state_, ""), !start_.saves, ui_);
   FollowViewLink(*std::exchange(link_, std::nullopt), ui_.workspace()->timeline());
@@ -216,7 +218,7 @@ std::optional<std::string> ViewerSession::TakeState() {
 
 std::string ViewerSession::link() const {
   if (link_ || ui_.timeline() == nullptr) return link_.value_or("");
-  return ViewLink(*ui_.timeline());
+  return ViewLink(*ui_.timeline(), ui_.first_view().leads());
 }
 
 }  // namespace traceinject

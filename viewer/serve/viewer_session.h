@@ -24,6 +24,7 @@ struct SessionStart {
   std::optional<float> scale;            // empty: that of the screen
   std::optional<TimeNs> from_ns, to_ns;  // relative to the first GPU operation
   std::string link;                      // goes before them
+  bool leads_to_verdict = false;         // where nothing else is asked for
   bool saves = true;                     // marks and rows, beside the recording
   ScreenSize screen;
 };

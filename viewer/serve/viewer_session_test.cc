@@ -5,9 +5,11 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <filesystem>
 #include <thread>
 
 #include "viewer/core/testing/sample_run.h"
+#include "viewer/core/testing/slow_rank.h"
 #include "viewer/serve/testing/input_bytes.h"
 
 namespace traceinject {
@@ -22,6 +24,13 @@ class ViewerSessionTest : public testing::Test {
 
   static constexpr bool kSavesNot = false;
 
+  void OpenSlowRank(const std::string& link = "", const std::string& state = "") {
+    WriteSlowRank(path_);
+    std::filesystem::remove(path_);
+    run_.emplace(std::vector<std::string>{path_});
+    leads_ = true;
+    Open(link, 800, state);
+  }
   void Open(const std::string& link = "", std::uint16_t height = 800, const std::string& state = "",
             bool saves = true) {
     SessionStart start;
@@ -29,6 +38,7 @@ class ViewerSessionTest : public testing::Test {
     start.link = link;
     start.screen = {1400, height, 1};
     start.saves = saves;
+    start.leads_to_verdict = leads_;
     session_.emplace(*run_, start);
     session_->Take(StateGiven{state});
     for (int i = 0; i < 6'000 && !IsShown(); ++i) {
@@ -72,6 +82,7 @@ class ViewerSessionTest : public testing::Test {
 
   TemporaryFolder folder_;
   std::string path_ = folder_ / "run.db";
+  bool leads_ = false;
   std::optional<SharedRun> run_;
   std::optional<ViewerSession> session_;
 };
@@ -267,6 +278,31 @@ TEST_F(ViewerSessionTest, TheVerdictIsThatOfTheOthers) {
   for (int i = 0; i < 3; ++i) other.Draw();
   ASSERT_NE(other.ui().report(), nullptr) << "it was worked out already";
   EXPECT_EQ(other.ui().report(), session_->ui().report());
+}
+
+TEST_F(ViewerSessionTest, FirstShowsWhatWasJudgedAndALinkNamesTheWholeRun) {
+  OpenSlowRank();
+  EXPECT_EQ(session_->link().rfind("t=", 0), 0U);
+  EXPECT_NE(session_->link(), "t=all");
+  Tell(KeyBytes(Key::kHome));
+  EXPECT_EQ(session_->link(), "t=all");
+  session_.reset();
+  OpenSlowRank("t=all");
+  EXPECT_EQ(session_->link(), "t=all");
+  session_->Take(LinkFollowed{"t=100ms..200ms"});
+  Settle();
+  EXPECT_EQ(timeline().view().span_ns(), 100 * kMs);
+  session_->Take(LinkFollowed{"t=all"});
+  Settle();
+  EXPECT_EQ(session_->link(), "t=all");
+}
+
+TEST_F(ViewerSessionTest, ALinkAndAStateGoBeforeWhatWasJudged) {
+  OpenSlowRank("t=100ms..200ms");
+  EXPECT_EQ(timeline().view().span_ns(), 100 * kMs);
+  session_.reset();
+  OpenSlowRank("", "theme=light");
+  EXPECT_EQ(session_->link(), "t=all");
 }
 
 TEST_F(ViewerSessionTest, LinksThatSayNothingShowEverything) {

@@ -54,6 +54,7 @@ void ViewerUi::SetLoaded(std::shared_ptr<const LoadedRun> loaded, std::optional<
   shade_.Ask({});  // which lets go of the run before
   ++opening_;
   Judge();
+  first_view_.Begin(leads_ && !from_ns && !to_ns);
   if (from_ns || to_ns) workspace_->Show(from_ns, to_ns);
 }
 
@@ -75,13 +76,32 @@ void ViewerUi::Judge() {
   if (IsWhole(loaded_->run)) judge_->Ask({loaded_, opening_});
 }
 
+std::shared_ptr<const RunReport> ViewerUi::NewReport() const {
+  auto newest = judge_->answer();
+  return newest && newest->opening == opening_ && newest != report_ ? newest : nullptr;
+}
+
 void ViewerUi::TakeReport() {
-  const auto newest = judge_->answer();
-  if (!newest || newest->opening != opening_ || newest == report_) return;
-  report_ = newest;
-  if (newest->loaded != loaded_) return;  // of an earlier state: it knows other ranks
-  const std::set<std::uint32_t> ranks = RanksIn(loaded_->run, newest->report.verdict());
+  auto newest = NewReport();
+  if (!newest) return;
+  report_ = std::move(newest);
+  if (report_->loaded != loaded_) return;  // of an earlier state: it knows other ranks
+  const std::set<std::uint32_t> ranks = RanksIn(loaded_->run, report_->report.verdict());
   workspace_->timeline().ChangeRows([&ranks](RowList& list) { list.OpenRanks(ranks); });
+}
+
+// Whoever presses a key, a button or turns the wheel keeps what is shown.
+void ViewerUi::NoticeUser(const std::vector<KeyPress>& keys) {
+  const ImGuiIO& io = ImGui::GetIO();
+  const bool clicks = std::ranges::any_of(io.MouseClicked, [](bool clicked) { return clicked; });
+  if (clicks || !keys.empty() || io.MouseWheel != 0 || io.MouseWheelH != 0) first_view_.Keep();
+}
+
+// Once the timeline knows its size: from its second frame on.
+void ViewerUi::Lead() {
+  Timeline& timeline = workspace_->timeline();
+  const bool has_size = timeline.Plot().height() > 0;
+  if (has_size && report_ && report_->loaded == loaded_) first_view_.Lead(*report_, timeline);
 }
 
 // Made anew only for another run or look: it takes a visit to every row.
@@ -138,7 +158,9 @@ void ViewerUi::Frame(const std::vector<KeyPress>& keys) {
     DrawOpening();
     return;
   }
+  NoticeUser(keys);
   TakeReport();
+  Lead();
   Shade();
   // The palette takes keys as it was when they were pressed: not the one that opens it.
   const bool palette = workspace_->IsShown(Panel::kPalette);
@@ -202,7 +224,7 @@ void ViewerUi::TakeKeys(const std::vector<KeyPress>& keys) {
 void ViewerUi::DrawMenuBar() {
   if (!ImGui::BeginMenuBar()) return;
   DrawMenus(*workspace_);
-  DrawTitleBar(*loaded_, controls_);
+  DrawTitleBar(*loaded_, first_view_.Text(workspace_->timeline()), controls_);
   const char* const hint = "? or F1: help";
   const float padding = 2 * ImGui::GetStyle().WindowPadding.x;
   const float left = ImGui::GetWindowWidth() - ImGui::CalcTextSize(hint).x - padding;

@@ -13,6 +13,7 @@
 #include "viewer/core/load/background_load.h"
 #include "viewer/core/load/background_report.h"
 #include "viewer/core/paint/paint_timeline.h"
+#include "viewer/core/session/first_view.h"
 #include "viewer/core/session/workspace.h"
 #include "viewer/core/timeline/overview.h"
 #include "viewer/core/timeline/shading.h"
@@ -38,6 +39,12 @@ class ViewerUi {
   void LeaveSidecarToAnother() { saves_ = false; }
   // From the next recording on it is shown there.
   void SetPlace(ShownIn place) { place_ = place; }
+  // Whether recordings show, from the next one on, what was judged once that is known, and not all:
+  // see FirstView. Not if a stretch of time is asked for.
+  void LeadToVerdict(bool leads) { leads_ = leads; }
+  const FirstView& first_view() const { return first_view_; }
+  // What is shown is what was asked for: it stays when the verdict comes.
+  void KeepView() { first_view_.Keep(); }
   // How the window looks from the next frame on.
   void SetLook(const Look& look);
   // What is being read now; empty when nothing is.
@@ -82,8 +89,8 @@ class ViewerUi {
   // Whether a panel waits for figures that are being worked out, or something is being saved: the
   // next frames will differ.
   bool busy() const {
-    return judge_->busy() || shade_.busy() || dialog_.busy() || (panels_ && panels_->busy()) ||
-           (workspace_ && workspace_->sidecar().busy());
+    return judge_->busy() || NewReport() || shade_.busy() || dialog_.busy() ||
+           (panels_ && panels_->busy()) || (workspace_ && workspace_->sidecar().busy());
   }
   // Until nothing is.
   void WaitForPanels() const {
@@ -106,7 +113,11 @@ class ViewerUi {
   void DrawStart(const std::vector<KeyPress>& keys);
   void DrawDialog(const std::vector<KeyPress>& keys);
   void Judge();
+  // That was worked out since the last frame; null: none was.
+  std::shared_ptr<const RunReport> NewReport() const;
   void TakeReport();
+  void NoticeUser(const std::vector<KeyPress>& keys);
+  void Lead();
   const std::vector<LegendEntry>& Legend();
   void Shade();
   void TakeKeys(const std::vector<KeyPress>& keys);
@@ -120,12 +131,13 @@ class ViewerUi {
   std::string what_;
   std::optional<LoadProgress> progress_;
   std::string problem_;
-  bool keeps_ = true, saves_ = true;
+  bool keeps_ = true, saves_ = true, leads_ = false;
   ShownIn place_ = ShownIn::kWindow;
   std::shared_ptr<ReportTask> judge_;
   ShadingTask shade_{ShadingOf};
   int opening_ = 0;  // counts the runs shown
   std::shared_ptr<const RunReport> report_;
+  FirstView first_view_;
   std::shared_ptr<const Shading> shading_;  // null: nothing is shaded
   std::shared_ptr<const LoadedRun> loaded_;
   std::optional<Workspace> workspace_;

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "analyzer/model/testing/units.h"
+#include "viewer/core/testing/slow_rank.h"
 #include "viewer/core/timeline/evidence_place.h"
 #include "viewer/ui/testing/ui_fixture.h"
 
@@ -74,6 +75,49 @@ TEST_F(ViewerUiTest, OfManyRanksThoseThatTheVerdictSpeaksOfAreOpen) {
     const std::uint32_t heading = RowOf("rank " + std::to_string(rank) + " on node-a");
     EXPECT_EQ(timeline().row_list().IsCollapsed(heading), !spoken_of.contains(rank)) << rank;
   }
+}
+
+class LeadToVerdictTest : public UiFixture {
+ protected:
+  LeadToVerdictTest() { ui_.LeadToVerdict(true); }
+
+  bool ShowsAll() const {
+    return timeline().view().start_ns() <= timeline().model().start &&
+           timeline().view().end_ns() >= timeline().model().end;
+  }
+};
+
+TEST_F(LeadToVerdictTest, ShowsTheStepsOfTheGuiltyRankOnceTheyAreKnown) {
+  Open(WriteSlowRank);
+  ASSERT_NE(ui_.report(), nullptr);
+  EXPECT_FALSE(ShowsAll());
+  EXPECT_TRUE(timeline().row_list().IsCollapsed(RowOf("rank 0 on node-a")));
+  EXPECT_FALSE(timeline().row_list().IsCollapsed(RowOf("rank 1 on node-a")));
+  Press(Key::kHome);
+  EXPECT_TRUE(ShowsAll());
+}
+
+TEST_F(LeadToVerdictTest, ComesNoMoreOnceTheUserDidSomething) {
+  const auto open_and = [this](auto act) {
+    ImGui::GetIO().DisplaySize = {1400, 800};
+    ui_.SetLoaded(LoadSlowRank(), std::nullopt, std::nullopt);
+    ASSERT_EQ(ui_.report(), nullptr);
+    act();
+    Settle();
+    ASSERT_NE(ui_.report(), nullptr);
+    EXPECT_TRUE(ShowsAll());
+    EXPECT_FALSE(timeline().row_list().IsCollapsed(RowOf("rank 0 on node-a")));
+  };
+  open_and([this] { Frame({Key::kQ}); });
+  open_and([this] { SetButton(true); });
+  SetButton(false);
+  open_and([this] { ui_.KeepView(); });
+}
+
+TEST_F(LeadToVerdictTest, GivesWayToATimeThatWasAskedFor) {
+  Load(LoadSlowRank(), 100 * kMs, 200 * kMs);
+  ASSERT_NE(ui_.report(), nullptr);
+  EXPECT_EQ(timeline().view().span_ns(), 100 * kMs);
 }
 
 TEST_F(ViewerUiTest, TheHintGivesWayInANarrowWindow) {

@@ -3,11 +3,13 @@
 // prints, for all of the run.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <memory>
 #include <optional>
-#include <utility>
 
 #include "analyzer/verdict/judged_report.h"
+#include "analyzer/view/excerpt/chosen_steps.h"
 #include "viewer/core/load/background_load.h"
 #include "viewer/core/load/latest_task.h"
 
@@ -20,23 +22,25 @@ struct ReportRequest {
   bool operator==(const ReportRequest&) const = default;
 };
 
+// The steps that show what the verdict says, of a rank, an index into Run::ranks.
+struct GuiltySteps {
+  std::uint32_t rank = 0;
+  ChosenSteps steps;
+};
+
 struct RunReport {
   int opening = 0;
   proto::Report report;
   std::shared_ptr<const LoadedRun> loaded = nullptr;       // what `judged` points into
   std::shared_ptr<const DeviceAnalysis> judged = nullptr;  // that the verdict is about
+  // Those that the page of `analyze html` shows. Empty without steps, and where the verdict
+  // abstains.
+  std::optional<GuiltySteps> guilty = std::nullopt;
 };
 
 using ReportTask = LatestTask<ReportRequest, RunReport>;
 
-inline std::optional<RunReport> ReportOn(const ReportRequest& request,
-                                         const std::atomic<bool>& cancelled) {
-  ReportOptions options;
-  options.stop = &cancelled;
-  JudgedReport found = BuildJudgedReport(request.loaded->run, options);
-  if (cancelled) return std::nullopt;
-  return RunReport{request.opening, std::move(found.report), request.loaded,
-                   std::move(found.judged)};
-}
+// Nothing if it was cancelled.
+std::optional<RunReport> ReportOn(const ReportRequest& request, const std::atomic<bool>& cancelled);
 
 }  // namespace traceinject

@@ -32,7 +32,7 @@ std::string RemarksOn(const Run& run, bool in_short) {
 
 float WidthOf(const Canvas& canvas, const Title& title, float gap_px) {
   float width = canvas.TextWidth(title.name);
-  for (const std::string* part : {&title.time, &title.remarks}) {
+  for (const std::string* part : {&title.time, &title.shown, &title.remarks}) {
     if (!part->empty()) width += gap_px + canvas.TextWidth(*part);
   }
   return width;
@@ -46,25 +46,27 @@ std::string NamesOf(const std::vector<std::string>& paths) {
                            : paths.front() + " and " + std::to_string(paths.size() - 1) + " more";
 }
 
-Title TitleOf(const LoadedRun& loaded) {
+Title TitleOf(const LoadedRun& loaded, const std::string& shown) {
   const TimeNs begin = loaded.rows.start;
   return {NameOf(loaded.run, true),
           fmt::format("{} from {}", FormatTime(loaded.rows.end - begin),
                       FormatDate(loaded.run.base_ns + begin)),
-          RemarksOn(loaded.run, false)};
+          shown, RemarksOn(loaded.run, false)};
 }
 
-Title FitTitle(const Canvas& canvas, const LoadedRun& loaded, float gap_px, float room_px) {
-  const Title whole = TitleOf(loaded);
+Title FitTitle(const Canvas& canvas, const LoadedRun& loaded, const std::string& shown,
+               float gap_px, float room_px) {
+  const Title whole = TitleOf(loaded, shown);
   const std::string name = NameOf(loaded.run, false), remarks = RemarksOn(loaded.run, true);
   const std::string length = FormatTime(loaded.rows.end - loaded.rows.start);
   for (const Title& title :
-       {whole, Title{name, whole.time, whole.remarks}, Title{name, length, whole.remarks},
-        Title{name, length, remarks}, Title{name, "", remarks}}) {
+       {whole, Title{name, whole.time, shown, whole.remarks},
+        Title{name, length, shown, whole.remarks}, Title{name, length, shown, remarks},
+        Title{name, "", shown, remarks}, Title{name, "", "", remarks}}) {
     if (WidthOf(canvas, title, gap_px) <= room_px) return title;
   }
-  const float others_px = WidthOf(canvas, {"", "", remarks}, gap_px);
-  return {FitEndWithDots(canvas, name, room_px - others_px), "", remarks};
+  const float others_px = WidthOf(canvas, {"", "", "", remarks}, gap_px);
+  return {FitEndWithDots(canvas, name, room_px - others_px), "", "", remarks};
 }
 
 }  // namespace traceinject

@@ -72,6 +72,8 @@ class Timeline {
   void Reveal(const EventRef& ref);
   // Where it is off the screen, the view moves to it; its group is opened.
   void RevealRow(std::uint32_t row) { ScrollToRow(row); }
+  // As much of a group as fits, where little of it is on the screen.
+  void RevealGroup(std::uint32_t row) { ScrollToGroup(row); }
   // The first one below the ruler, as far as there are rows below it.
   void RevealAtTop(std::uint32_t row);
   // Which rows are shown: `change` does with the list what it likes.
