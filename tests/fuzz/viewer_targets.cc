@@ -91,7 +91,9 @@ std::string WrongView(const Timeline& timeline) {
 }
 
 // Of a link the time. The row need not be the same where rows were moved.
-std::string_view TimeOf(std::string_view link) { return link.substr(0, link.find('&')); }
+std::string_view TimeOf(std::string_view link) {
+  return link.starts_with("t=") ? link.substr(0, link.find('&')) : "";
+}
 
 std::string FuzzBrowser(std::string_view input) {
   InputBytes bytes(input);
