@@ -30,16 +30,23 @@ constexpr int kBusyTimeoutMs = 2000;
 constexpr int kFinishBusyTimeoutMs = 400;
 constexpr int kFinishPauseMs = 10;
 
-// synchronous = OFF: what is committed lies in the kernel's page cache and survives the death of
-// the process in every mode. Only a crash of the machine differs, and against that an fsync would
-// hold up the writer thread for seconds whenever training writes a checkpoint to the same disk,
-// until its queues overflow. page_size: 16 KiB would be 6 % faster than 4 KiB at full speed and
-// rows take the same 27 bytes (run_file_bench, November 2025), but a flush that adds a few rows
-// writes whole pages, and the smallest recording would be 0.43 MB instead of 0.12.
+// synchronous = NORMAL: a crash of the machine leaves a file that is sound. What is copied from the
+// log into the database is synced before the log is written over: some three times in kLogBytes.
+// With OFF most files were damaged or empty (tests/endurance/power_loss.py). What is
+// committed survives the death of the process in every mode. page_size: 16 KiB would be 6 % faster
+// than 4 KiB at full speed and rows take the same 27 bytes (run_file_bench, November 2025), but a
+// flush that adds a few rows writes whole pages, and the smallest recording would be 0.43 MB
+// instead of 0.12.
 constexpr char kConnectionSetup[] =
     "PRAGMA page_size = 4096;"
-    "PRAGMA synchronous = OFF;"
+    "PRAGMA synchronous = NORMAL;"
     "PRAGMA temp_store = MEMORY;";
+constexpr char kNoSyncs[] = "PRAGMA synchronous = OFF";
+// How much of its end the file lacks after a crash of the machine: the log is synced when the last
+// time was so long ago. Where that takes long, as beside a checkpoint of the training on the same
+// disk, the writer does so for a small share of its time, lest its queues overflow.
+constexpr std::int64_t kSyncEveryNs = 1'000'000'000;
+constexpr std::int64_t kMostSyncingShare = 20;
 // Fewer checkpoints write the last pages of tables less often.
 constexpr std::int64_t kLogBytes = 16'384'000;
 
@@ -103,15 +110,21 @@ std::int64_t FileBytes(const std::string& path) {
   return stat(path.c_str(), &file) == 0 ? static_cast<std::int64_t>(file.st_size) : 0;
 }
 
-// Of the -wal that SQLite has open, without its name; -1 if it has none.
-std::int64_t LogBytes(sqlite3* db) {
+// The -wal that SQLite has open, or a journal; null: none.
+sqlite3_file* OpenLog(sqlite3* db) {
   sqlite3_file* log = nullptr;
-  sqlite3_int64 bytes = 0;
   if (db == nullptr ||
       sqlite3_file_control(db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log) != SQLITE_OK ||
       log == nullptr || log->pMethods == nullptr)
-    return -1;
-  return log->pMethods->xFileSize(log, &bytes) == SQLITE_OK ? bytes : -1;
+    return nullptr;
+  return log;
+}
+
+// Without its name; -1 if there is none.
+std::int64_t LogBytes(sqlite3* db) {
+  sqlite3_file* log = OpenLog(db);
+  sqlite3_int64 bytes = 0;
+  return log != nullptr && log->pMethods->xFileSize(log, &bytes) == SQLITE_OK ? bytes : -1;
 }
 
 }  // namespace
@@ -125,9 +138,12 @@ struct RunFile::State {
   std::int64_t base_ns = 0, start = 0;  // of the header; the recording's own beginning
   std::optional<KeepLastRoom> room;     // with slices
   std::optional<Slices> slices;
-  std::size_t dropping = 0;  // slices, by the transaction that runs
-  KeptIds kept;              // found by it
-  Removed removed;           // by those that were committed
+  std::size_t dropping = 0;       // slices, by the transaction that runs
+  KeptIds kept;                   // found by it
+  Removed removed;                // by those that were committed
+  bool has_log = false;           // write-ahead, else a journal
+  bool cannot_sync = false;       // the file system refused, and is not asked again
+  std::int64_t next_sync_ns = 0;  // of the log, monotonic
   int reopened = 0;
   bool lost = false;    // descriptors were lost, and no new connection is there yet
   bool over = false;    // finished: nothing more is written
@@ -137,7 +153,9 @@ struct RunFile::State {
   State* next_abandoned = nullptr;
 
   bool Fail(const char* what) {
-    last_code = db == nullptr ? SQLITE_CANTOPEN : sqlite3_errcode(db) & 0xff;
+    const int code = db == nullptr ? SQLITE_CANTOPEN : sqlite3_extended_errcode(db);
+    cannot_sync = cannot_sync || code == SQLITE_IOERR_FSYNC || code == SQLITE_IOERR_DIR_FSYNC;
+    last_code = code & 0xff;
     last_error = path + ": " + what + ": " + (db == nullptr ? "not open" : sqlite3_errmsg(db));
     return false;
   }
@@ -150,6 +168,7 @@ struct RunFile::State {
 
   bool SetJournal();
   bool Open();
+  bool Begin(const Header& header);
   void Close();
   bool Reopen();
   bool CreateSchema(const Header& header);
@@ -157,6 +176,7 @@ struct RunFile::State {
   bool Prepare() { return writer.Prepare(db) || Fail("cannot prepare the recording"); }
 
   bool SetLogSize();
+  void SyncLog();
   Slices::Moment Now() const { return {NowNs() - base_ns, ReadClockNs(CLOCK_MONOTONIC)}; }
   bool MakeRoom(std::int64_t bytes);
   void RoomIsMade(const Batch& batch);
@@ -168,9 +188,15 @@ struct RunFile::State {
 };
 
 bool RunFile::State::SetJournal() {
-  if (journal == Journal::kWriteAhead && QueryText(db, "PRAGMA journal_mode = WAL") == "wal")
-    return true;
-  // Also where the log's shared memory cannot be had.
+  if (journal == Journal::kWriteAhead) {
+    // An empty file has nothing that a journal would have to bring back, and be synced for.
+    if (claim->bytes() == 0) Execute(db, "PRAGMA journal_mode = MEMORY");
+    has_log = QueryText(db, "PRAGMA journal_mode = WAL") == "wal";
+    if (has_log) return true;
+  }
+  // Also where the log's shared memory cannot be had. Each transaction would have to be synced
+  // several times, which on a network file system takes long.
+  Execute(db, kNoSyncs);
   return QueryText(db, "PRAGMA journal_mode = TRUNCATE") == "truncate" ||
          Fail("cannot set the journal mode");
 }
@@ -183,7 +209,8 @@ bool RunFile::State::Open() {
   sqlite3_busy_timeout(db, kBusyTimeoutMs);
   // Closing must not write: it is what we do when descriptors are lost.
   sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
-  if (!Execute(db, kConnectionSetup) || !SetLogSize()) return Fail("cannot set up the recording");
+  if (!Execute(db, kConnectionSetup) || !SetLogSize() || (cannot_sync && !Execute(db, kNoSyncs)))
+    return Fail("cannot set up the recording");
   return SetJournal();
 }
 
@@ -196,6 +223,16 @@ bool RunFile::State::SetLogSize() {
   const std::string limit =
       "PRAGMA journal_size_limit = " + std::to_string(room->log_bytes + room->transaction_bytes);
   return Execute(db, limit.c_str());
+}
+
+// If that fails, what is committed is as safe as before.
+void RunFile::State::SyncLog() {
+  const std::int64_t begin = ReadClockNs(CLOCK_MONOTONIC);
+  sqlite3_file* log = has_log && !cannot_sync ? OpenLog(db) : nullptr;
+  if (log == nullptr || begin < next_sync_ns) return;
+  log->pMethods->xSync(log, SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY);
+  const std::int64_t end = ReadClockNs(CLOCK_MONOTONIC);
+  next_sync_ns = end + std::max(kSyncEveryNs, kMostSyncingShare * (end - begin));
 }
 
 // Removes the oldest slices until `bytes` fit in, inside a transaction.
@@ -269,6 +306,13 @@ bool RunFile::State::CreateSchema(const Header& header) {
   });
 }
 
+bool RunFile::State::Begin(const Header& header) {
+  if (Open() && CreateSchema(header)) return true;
+  if (!cannot_sync) return false;
+  Close();
+  return claim->Retake() && Open() && CreateSchema(header);
+}
+
 template <typename Body>
 bool RunFile::State::RunTransaction(const Body& body) {
   if (sqlite3_get_autocommit(db) == 0) Execute(db, "ROLLBACK");  // left by an exception
@@ -299,7 +343,9 @@ bool RunFile::State::Transact(const Body& body) {
 // reader is there.
 bool RunFile::State::LeaveOneFile() {
   sqlite3_busy_timeout(db, kFinishBusyTimeoutMs);
-  Execute(db, "PRAGMA wal_checkpoint(TRUNCATE)");
+  // After it the log is empty and nothing has to be synced any more: whatever comes to the disk of
+  // the change of mode, the file is sound.
+  if (QueryText(db, "PRAGMA wal_checkpoint(TRUNCATE)") == "0") Execute(db, kNoSyncs);
   // SQLite does not wait for readers here, whatever its timeout.
   for (int waited_ms = 0; waited_ms < kFinishBusyTimeoutMs; waited_ms += kFinishPauseMs) {
     if (QueryText(db, "PRAGMA journal_mode = DELETE") == "delete") return true;
@@ -331,12 +377,13 @@ std::unique_ptr<RunFile> RunFile::Create(const std::string& wanted_path, const H
     if (state->journal == Journal::kByFileSystem) {
       state->journal = OnNetworkFileSystem(state->path) ? Journal::kTruncate : Journal::kWriteAhead;
     }
-    if (!state->Open() || !state->CreateSchema(header)) {
+    if (!state->Begin(header)) {
       *why = state->last_error;
       state->Close();
       state->claim->Discard();
       return nullptr;
     }
+    state->next_sync_ns = ReadClockNs(CLOCK_MONOTONIC) + kSyncEveryNs;
     state->claim->Retake();
     return std::unique_ptr<RunFile>(new RunFile(std::move(state)));
   } catch (const std::exception&) {
@@ -366,6 +413,7 @@ bool RunFile::Write(const Batch& batch) {
     if (!written) return false;
     state.writer.Committed(batch);
     state.RoomIsMade(batch);
+    state.SyncLog();
     return true;
   } catch (const std::exception&) {
     return false;

@@ -3,8 +3,8 @@
 // no other.
 //
 //   FAIL_FILES_ERROR     errno of the calls that fail; 0: they succeed, late
-//   FAIL_FILES_CALLS     which: "write" (and truncate), "open" (for writing; and mkdir, link),
-//                        "look" (open for reading), or several, "open,write"
+//   FAIL_FILES_CALLS     which: "write" (and truncate), "sync", "open" (for writing; and mkdir,
+//                        link), "look" (open for reading), or several, "open,write"
 //   FAIL_FILES_COUNT     file that gets a byte for each of them; unset: none
 //   FAIL_FILES_STALL_MS  how long each of them takes first
 //   FAIL_FILES_EVERY     every n-th of them only (1)
@@ -72,7 +72,7 @@ bool Fails(const char* call, const char* path) {
   return error != 0;
 }
 
-bool WriteFails(int fd) {
+bool FailsOn(int fd, const char* call) {
   const int saved_errno = errno;
   char link[32], path[PATH_MAX];
   snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
@@ -80,8 +80,10 @@ bool WriteFails(int fd) {
   errno = saved_errno;
   if (length < 0) return false;
   path[length] = '\0';
-  return Fails("write", path);
+  return Fails(call, path);
 }
+
+bool WriteFails(int fd) { return FailsOn(fd, "write"); }
 
 template <typename Function>
 Function Next(const char* name) {
@@ -146,3 +148,13 @@ EXPORT int ftruncate(int fd, off_t size) {
 }
 
 EXPORT int ftruncate64(int fd, off64_t size) { return ftruncate(fd, size); }
+
+EXPORT int fsync(int fd) {
+  static auto next = Next<int (*)(int)>("fsync");
+  return FailsOn(fd, "sync") ? -1 : next(fd);
+}
+
+EXPORT int fdatasync(int fd) {
+  static auto next = Next<int (*)(int)>("fdatasync");
+  return FailsOn(fd, "sync") ? -1 : next(fd);
+}

@@ -111,6 +111,16 @@ class Disk(Faults):
                     opened.close()
                 self.remove_recordings()
 
+    def test_disk_cannot_sync(self):
+        """From the beginning, as on some file systems, and from the middle, where the log is copied back all the time."""
+        ended = self.play_both(*WORK, "--exit", "exit:3", beside=["fail_files"], env=self.failing(errno.EINVAL, "sync"))
+        self.assert_unharmed(ended)
+        self.assert_complete(ended).close()
+        self.remove_recordings()
+        ended = self.play_failing_from_the_middle(errno.EIO, [*LONGER, "--kernels", "100"], calls="sync", TRACEINJECT_KEEP_LAST="1",
+                                                  TRACEINJECT_MAX_SIZE="16M")
+        self.assert_complete(ended)
+
     def test_no_file_can_be_made(self):
         for error, calls in ((errno.ENOSPC, "write"), (errno.ENOSPC, "open"), (errno.EROFS, "open"), (errno.EACCES, "open"),
                              (errno.EDQUOT, "open,write")):
