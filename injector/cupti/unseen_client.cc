@@ -83,6 +83,12 @@ UnseenClient::Change UnseenClient::Look(const Decoded& decoded, bool forced) {
     heard_ns_ = began_ns_;
     return Change::kNone;
   }
+  // The last flush brings back all that CUPTI has of us, which may be the first that somebody shows
+  // at.
+  if (forced && g_shared_session.HasLent()) {
+    Came(place_ && place_->taken);
+    return Change::kCame;
+  }
   if (!probed_ || decoded.probes == 0) return Change::kNone;
   ++silent_;
   if (++misses_ < kMisses && !forced) return Change::kNone;

@@ -105,6 +105,17 @@ TEST_F(UnseenClientTest, ComesAndLeaves) {
   EXPECT_EQ(client_.whole_until_ns(), 8000);
 }
 
+TEST_F(UnseenClientTest, ShowsAtTheLastFlushByBuffersThatDoNotComeBack) {
+  Open();
+  EXPECT_EQ(Flush(1000, true), Change::kNone) << "CUPTI has none";
+  g_cupti.records_to_us = false;
+  g_shared_session.Lent();
+  EXPECT_EQ(Flush(2000), Change::kNone) << "they may come later";
+  EXPECT_EQ(Flush(3000, true), Change::kCame);
+  EXPECT_EQ(client_.whole_until_ns(), 1000);
+  g_shared_session.CameBack();
+}
+
 TEST_F(UnseenClientTest, NoFlushBesideOne) {
   Open();
   Flush(1000);

@@ -366,7 +366,8 @@ void Writer::StoreIfMany() {
 
 // Work whose records are lost is work, too: the recording says so.
 bool Writer::LostGpuWork() const {
-  for (Health lost : {Health::kCuptiDropped, Health::kBuffersExhausted, Health::kBuffersDamaged}) {
+  for (Health lost : {Health::kCuptiDropped, Health::kBuffersExhausted, Health::kBuffersDamaged,
+                      Health::kOtherClientStoodAside}) {
     if (g_counters.Get(lost) != 0) return true;
   }
   return g_counters.Get(Health::kCuptiErrors) != 0 && HasActiveContext();

@@ -280,6 +280,17 @@ class OtherClient(Program):
         """It gets buffers of ours, and frees them."""
         self.check_unseen("--profile-finalize", "--steps", "90", sessions="48-50", told=1, stood_aside=0, env={"TRACEINJECT_FLUSH_MS": "900"})
 
+    def test_unseen_client_before_the_only_flush(self):
+        """The program ends before a flush could tell that somebody else got the records."""
+        traced, _ = self.profile("--profile-unseen", sessions="4-6", preload=True)
+        recording, truth = self.open(), self.truth(traced)
+        self.assertLess(len(recording.kernels()), len(truth.kernels()))
+        gaps = recording.rows("SELECT start, dur, reason FROM capture_gap")
+        self.assertEqual([(dur, reason) for _, dur, reason in gaps], [(None, "other_client")])
+        begin = recording.base + gaps[0][0]
+        recorded = {kernel.correlation for kernel in recording.kernels()}
+        self.assertEqual([kernel for kernel in truth.kernels() if kernel.end < begin and kernel.correlation not in recorded], [])
+
 
 if __name__ == "__main__":
     unittest.main(verbosity=2)

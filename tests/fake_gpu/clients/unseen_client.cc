@@ -43,7 +43,7 @@ Function* Find(const char* name) {
   } while (false)
 
 std::mutex g_mutex;
-std::string g_lines;
+std::string& g_lines = *new std::string;  // records may come while the process ends
 std::uint64_t g_began = 0;
 CUpti_SubscriberHandle g_subscriber = nullptr;
 
