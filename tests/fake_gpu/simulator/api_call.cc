@@ -14,7 +14,9 @@ namespace {
 
 thread_local ApiCall* current_call = nullptr;
 thread_local std::uint64_t miscounted = 0;  // the id of the call that this thread never leaves
-std::atomic<std::uint64_t> last_correlation{0};
+// FAKE_CUDA_CORRELATION: the id before the first. CUPTI tells the low 32 bits.
+std::atomic<std::uint64_t> last_correlation{
+    static_cast<std::uint64_t>(SettingNumber("FAKE_CUDA_CORRELATION", 0))};
 std::atomic<ActivitySink*> activity_sink{nullptr};
 
 // Seen on hardware (tests/gpu/results/cupti.md).

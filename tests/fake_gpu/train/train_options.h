@@ -72,8 +72,9 @@ struct TrainOptions {
   bool close_range = false;  // close all descriptors above 2 in mid-run
   std::string victim;  // with close_range: files <victim>.0 ... are then opened and written to
                        // until the end
-  std::string exit = "return";  // return, exit:N, _exit:N, thread:N (exit() beside a thread
-                                // that plays on), throw, sigterm, wait, exec (becomes a new run)
+  // return, exit:N, _exit:N, quick_exit:N, thread:N (exit() beside a thread that plays on), throw,
+  // abort, sigterm, wait, exec (becomes a new run)
+  std::string exit = "return";
 };
 
 // False after printing what is wrong.
