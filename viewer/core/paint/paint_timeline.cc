@@ -215,9 +215,13 @@ class Painter : private TimelinePainter {
     canvas_.Fill(ruler, theme_.ruler);
     // The left half of the labels' column is where the window has its filter.
     const Box labels{0, 0, plot_.left - sizes_.text_pad, ruler.bottom};
-    const std::string shown = FormatTime(view_.span_ns()) + " shown";
-    canvas_.Text(std::max(labels.left, labels.right - canvas_.TextWidth(shown)),
-                 Middle(ruler, canvas_), theme_.dim_text, shown, labels);
+    const std::string span = FormatTime(view_.span_ns());
+    for (const std::string& shown : {span + " shown", span}) {
+      const float left = labels.right - canvas_.TextWidth(shown);
+      if (left < plot_.left / 2 + sizes_.text_pad) continue;
+      canvas_.Text(left, Middle(ruler, canvas_), theme_.dim_text, shown, labels);
+      break;
+    }
     const Box plot{plot_.left, 0, plot_.right, ruler.bottom};
     for (const Tick& tick : ticks_) {
       const float x = X(tick.time);

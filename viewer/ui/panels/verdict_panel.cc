@@ -22,7 +22,7 @@ const ImVec4& TextColor() { return ImGui::GetStyleColorVec4(ImGuiCol_Text); }
 
 void Title(std::string_view text) {
   ImGui::Spacing();
-  PutColored(DimColor(), text);
+  PutWrapped(DimColor(), text);
 }
 
 void OutlineItem(Rgba color) {
