@@ -47,6 +47,9 @@ constexpr char kNoSyncs[] = "PRAGMA synchronous = OFF";
 // disk, the writer does so for a small share of its time, lest its queues overflow.
 constexpr std::int64_t kSyncEveryNs = 1'000'000'000;
 constexpr std::int64_t kMostSyncingShare = 20;
+// Where the last sync took longer, the program that ends does not wait for those of its end: only a
+// crash of the machine before the disk is done would do harm.
+constexpr std::int64_t kSlowSyncNs = 250'000'000;
 // Fewer checkpoints write the last pages of tables less often.
 constexpr std::int64_t kLogBytes = 16'384'000;
 
@@ -144,6 +147,7 @@ struct RunFile::State {
   bool has_log = false;           // write-ahead, else a journal
   bool cannot_sync = false;       // the file system refused, and is not asked again
   std::int64_t next_sync_ns = 0;  // of the log, monotonic
+  bool syncs_slowly = false;      // the last time
   int reopened = 0;
   bool lost = false;    // descriptors were lost, and no new connection is there yet
   bool over = false;    // finished: nothing more is written
@@ -233,6 +237,7 @@ void RunFile::State::SyncLog() {
   log->pMethods->xSync(log, SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY);
   const std::int64_t end = ReadClockNs(CLOCK_MONOTONIC);
   next_sync_ns = end + std::max(kSyncEveryNs, kMostSyncingShare * (end - begin));
+  syncs_slowly = end - begin > kSlowSyncNs;
 }
 
 // Removes the oldest slices until `bytes` fit in, inside a transaction.
@@ -343,6 +348,7 @@ bool RunFile::State::Transact(const Body& body) {
 // reader is there.
 bool RunFile::State::LeaveOneFile() {
   sqlite3_busy_timeout(db, kFinishBusyTimeoutMs);
+  if (syncs_slowly) Execute(db, kNoSyncs);
   // After it the log is empty and nothing has to be synced any more: whatever comes to the disk of
   // the change of mode, the file is sound.
   if (QueryText(db, "PRAGMA wal_checkpoint(TRUNCATE)") == "0") Execute(db, kNoSyncs);

@@ -121,6 +121,14 @@ class Disk(Faults):
                                                   TRACEINJECT_MAX_SIZE="16M")
         self.assert_complete(ended)
 
+    def test_disk_syncs_slowly(self):
+        """As beside a large checkpoint of the training: the program's end does not wait for the disk."""
+        count = self.folder / "truth.syncs"
+        ended = self.play(*LONGER, beside=["fail_files"], env=self.failing(0, "sync", FAIL_FILES_STALL_MS="400", FAIL_FILES_COUNT=str(count)))
+        self.assert_complete(ended)
+        # Two when the file is made, one of the log, or two on a slow machine.
+        self.assertIn(len(count.read_text()), (3, 4), "two more at the end")
+
     def test_no_file_can_be_made(self):
         for error, calls in ((errno.ENOSPC, "write"), (errno.ENOSPC, "open"), (errno.EROFS, "open"), (errno.EACCES, "open"),
                              (errno.EDQUOT, "open,write")):

@@ -31,6 +31,8 @@ TABLE = [
            FAULTS + "Disk.test_small_file_system"]),
     Fault("disk that cannot sync", "fsync fails with EINVAL from the beginning, with EIO from the middle on",
           "nothing is lost", [FAULTS + "Disk.test_disk_cannot_sync"]),
+    Fault("disk that syncs slowly", "fsync takes 0.4 s",
+          "nothing is lost, and the end of the program does not wait for it", [FAULTS + "Disk.test_disk_syncs_slowly"]),
     Fault("quota", "writes fail with EDQUOT; RLIMIT_FSIZE", f"as for a full disk; {NOWHERE}",
           [FAULTS + "Disk.test_disk_is_full_for_a_while", FAULTS + "Disk.test_disk_stays_full", FAULTS + "Disk.test_no_file_can_be_made",
            SURROUNDINGS + "test_file_size_limit_of_the_process", SURROUNDINGS + "test_memory_while_the_file_cannot_be_written"]),
