@@ -30,7 +30,8 @@ find "$build" -name '*.gcda' -delete
 for replay in "${replays[@]}"; do
   "$build/bin/$replay" tests/fuzz/seeds 2>/dev/null || die "$replay: a seed is a finding; see $build/bin/$replay tests/fuzz/seeds"
   while read -r target; do
-    find "$corpus/$target" -type f -print0 2>/dev/null | xargs -0 -r "$build/bin/$replay" "$target" 2>/dev/null ||
+    [[ -d $corpus/$target ]] || continue
+    find "$corpus/$target" -type f -print0 | xargs -0 -r "$build/bin/$replay" "$target" 2>/dev/null ||
       die "an input of $corpus/$target is a finding; see $build/bin/$replay $target FILE"
   done < <("$build/bin/$replay" 2>&1 | awk 'NR > 1 { print $1 }')
 done
