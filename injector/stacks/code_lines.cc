@@ -34,10 +34,11 @@ std::int64_t LineOfRanges(std::string_view table, std::int64_t line, std::int64_
   return 0;
 }
 
-// Six bits a byte, the lowest first; the lowest of all is the sign.
+// Six bits a byte, the lowest first; the lowest of all is the sign. More than 36 bits are no number
+// of lines, and passed over as what follows an entry: what a table adds up to fits.
 std::int64_t ReadSignedVarint(std::string_view table, std::size_t* at) {
   std::uint64_t value = 0;
-  for (int shift = 0; *at < table.size() && shift < 60; shift += 6) {
+  for (int shift = 0; *at < table.size() && shift < 36; shift += 6) {
     const auto byte = static_cast<std::uint8_t>(table[(*at)++]);
     value |= static_cast<std::uint64_t>(byte & 63) << shift;
     if ((byte & 64) == 0) break;

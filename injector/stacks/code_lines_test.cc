@@ -41,6 +41,15 @@ TEST(CodeLinesTest, RangesOfWhichSomeHaveNoLine) {
   EXPECT_EQ(line(14), 0) << "beyond its end";
 }
 
+TEST(CodeLinesTest, NumbersTooLargeForLinesAddUpToNone) {
+  std::string table;
+  for (int i = 0; i < 100; ++i) {
+    table.push_back(static_cast<char>(128 | 13 << 3 | 7));
+    table += std::string(9, '\x7f') + '\x0f';  // 58 bits and the sign
+  }
+  EXPECT_EQ(LineOfInstruction(Lines::kLocations, table, 100, 1599), 0);
+}
+
 TEST(CodeLinesTest, LocationsOfAllForms) {
   const std::string table = Bytes({
       128 | 0 << 3 | 1, 0x12,                 // short: two units, no change
