@@ -25,6 +25,7 @@ WORK = ["--step-us", "3000", "--nvtx", "--memcpy", "--events"]
 MEMORY_CGROUPS = (pathlib.Path("/sys/fs/cgroup/memory"), pathlib.Path("/sys/fs/cgroup"))
 LIMITS = ("memory.limit_in_bytes", "memory.max")
 MEMORY_LIMIT = 192 << 20
+SWAP_LIMITS = (("memory.memsw.limit_in_bytes", MEMORY_LIMIT), ("memory.swap.max", 0))
 # Eats memory until somebody in its group is killed.
 HOG = "import time\nkept = []\nwhile True:\n    kept.append(b'x' * (1 << 20))\n    time.sleep(0.0005)\n"
 
@@ -64,6 +65,9 @@ class MemoryGroup:
             try:
                 self.folder.mkdir()
                 (self.folder / limit).write_text(str(MEMORY_LIMIT))
+                for swap_limit, most in SWAP_LIMITS:  # absent where swap is not counted
+                    if (self.folder / swap_limit).exists():
+                        (self.folder / swap_limit).write_text(str(most))
                 return
             except OSError:
                 with contextlib.suppress(OSError):
