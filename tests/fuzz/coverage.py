@@ -30,8 +30,12 @@ READERS = {
 def main():
     if len(sys.argv) != 2 or sys.argv[1].startswith("-"):
         sys.exit(__doc__)
-    with open(sys.argv[1], encoding="utf-8") as summary:
-        files = [one for one in json.load(summary)["files"] if re.search(r"\.(cc|h)$", one["filename"]) and "_test.cc" not in one["filename"]]
+    try:
+        with open(sys.argv[1], encoding="utf-8") as summary:
+            counted = json.load(summary)["files"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        sys.exit(f"coverage.py: {sys.argv[1]} is no summary of gcovr: {error}")
+    files = [one for one in counted if re.search(r"\.(cc|h)$", one["filename"]) and "_test.cc" not in one["filename"]]
     below = 0
     for reader, pattern in READERS.items():
         found = [one for one in files if re.match(pattern, one["filename"])]

@@ -41,6 +41,7 @@ if [[ -z $build ]]; then
 fi
 declare -A program # of each target
 for fuzz in "$build"/bin/fuzz{,_guest,_viewer}; do
+  [[ -x $fuzz ]] || die "$fuzz is not there: build the preset fuzz, which run.sh without --build does"
   while read -r target; do
     program[$target]=$fuzz
   done < <("$fuzz")
