@@ -181,6 +181,7 @@ def main():
     parser.add_argument("--most-lost", type=float, default=2, help="seconds of committed data that may be missing (2)")
     parser.add_argument("--build", type=pathlib.Path, default=seeds.ROOT / "build" / "release", help="the CMake build folder")
     arguments = parser.parse_args()
+    seeds.need_library(arguments.build)
     seeds.catch_signals()
     arguments.build = arguments.build.resolve()
     with tempfile.TemporaryDirectory(prefix="traceinject-power-") as scratch:

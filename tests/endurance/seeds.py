@@ -23,9 +23,15 @@ def arguments(description, count, at_once=4):
         parser.add_argument("--at-once", type=int, default=at_once, help=f"how many are played at the same time ({at_once})")
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "release", help="the CMake build folder")
     given = parser.parse_args()
+    need_library(given.build)
     os.environ["TRACEINJECT_BUILD"] = str(given.build.resolve())
     catch_signals()
     return given
+
+
+def need_library(build):
+    if not (build / "lib" / "libtraceinject.so").exists():
+        sys.exit(f"{pathlib.Path(sys.argv[0]).name}: {build} has no library; build it, or name the build folder with --build")
 
 
 def catch_signals():

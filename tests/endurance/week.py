@@ -126,6 +126,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1, help="of the moments at which the clock is set")
     parser.add_argument("--build", type=pathlib.Path, default=seeds.ROOT / "build" / "release", help="the CMake build folder")
     given = parser.parse_args()
+    seeds.need_library(given.build)
     seeds.catch_signals()
     build = given.build.resolve()
     os.environ["TRACEINJECT_BUILD"] = str(build)
