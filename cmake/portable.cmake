@@ -56,6 +56,7 @@ enable_language(ASM)
 # What newer glibcs have, and the start of programs.
 add_library(traceinject_newer_glibc STATIC
   ${_portable}/newer_glibc.cc
+  ${_portable}/timed_waits.cc
   ${_portable}/start.cc
   ${PROJECT_SOURCE_DIR}/injector/preload/compatibility.cc
 )

@@ -10,6 +10,7 @@
 
 #include "injector/base/clock.h"
 #include "injector/base/counters.h"
+#include "injector/base/timed_lock.h"
 #include "injector/cupti/errors.h"
 #include "injector/cupti/record_clock.h"
 
@@ -50,10 +51,7 @@ FlushTurn::FlushTurn(std::int64_t limit_ns) {
     held_ = pthread_mutex_lock(&g_flush_turn) == 0;
     return;
   }
-  const std::int64_t until_ns = ReadClockNs(CLOCK_MONOTONIC) + limit_ns;
-  const timespec until{static_cast<time_t>(until_ns / 1'000'000'000),
-                       static_cast<long>(until_ns % 1'000'000'000)};
-  held_ = pthread_mutex_clocklock(&g_flush_turn, CLOCK_MONOTONIC, &until) == 0;
+  held_ = LockWithin(&g_flush_turn, limit_ns);
 }
 
 FlushTurn::~FlushTurn() {

@@ -4,9 +4,11 @@
 #pragma once
 
 #include <pthread.h>
-#include <time.h>
 
 #include <atomic>
+#include <cstdint>
+
+#include "injector/base/timed_lock.h"
 
 namespace traceinject {
 
@@ -33,19 +35,14 @@ class ForkGate {
  private:
   // A round of calls takes 50 ms at most unless the driver is broken: then forks wait once, and no
   // more until that call returned.
-  static constexpr long kLongestWaitNs = 100'000'000;
+  static constexpr std::int64_t kLongestWaitNs = 100'000'000;
 
   static void BeforeFork() {
     if (broken_.load(std::memory_order_relaxed)) {
       held_ = pthread_mutex_trylock(&mutex_) == 0;
       return;
     }
-    // Not the clock of the day, which may be set back by hours meanwhile.
-    timespec until{};
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += kLongestWaitNs;
-    if (until.tv_nsec >= 1'000'000'000) until.tv_nsec -= 1'000'000'000, ++until.tv_sec;
-    held_ = pthread_mutex_clocklock(&mutex_, CLOCK_MONOTONIC, &until) == 0;
+    held_ = LockWithin(&mutex_, kLongestWaitNs);
     broken_.store(!held_, std::memory_order_relaxed);
   }
   static void AfterFork() {

@@ -15,6 +15,8 @@
 #include <cstdarg>
 #include <cstdio>
 
+#include "packaging/portable/timed_waits.h"
+
 namespace {
 
 int StatAt(int folder, const char* path, void* result, int flags) {
@@ -22,26 +24,6 @@ int StatAt(int folder, const char* path, void* result, int flags) {
 }
 
 constexpr long kSecondNs = 1'000'000'000;
-
-bool IsPast(clockid_t clock, const timespec& end) {
-  timespec now;
-  clock_gettime(clock, &now);
-  return now.tv_sec > end.tv_sec || (now.tv_sec == end.tv_sec && now.tv_nsec >= end.tv_nsec);
-}
-
-// Tries until `end`. Older glibcs can only wait for a time of day, and somebody may set that.
-template <typename Try>
-int TryUntil(clockid_t clock, const timespec& end, Try try_once) {
-  constexpr long kFirstPauseNs = 50'000, kLongestPauseNs = 1'000'000;
-  timespec pause{0, kFirstPauseNs};
-  for (;;) {
-    const int result = try_once();
-    if (result != EBUSY) return result;
-    if (IsPast(clock, end)) return ETIMEDOUT;
-    clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, nullptr);
-    if (pause.tv_nsec < kLongestPauseNs) pause.tv_nsec *= 2;
-  }
-}
 
 // The time of day at `end`.
 timespec OnRealtime(clockid_t clock, const timespec& end) {
@@ -98,10 +80,6 @@ int statx(int folder, const char* path, int flags, unsigned mask, struct statx* 
 // 2.30.
 pid_t gettid() noexcept { return static_cast<pid_t>(syscall(SYS_gettid)); }
 
-int pthread_mutex_clocklock(pthread_mutex_t* mutex, clockid_t clock, const timespec* end) noexcept {
-  return TryUntil(clock, *end, [&] { return pthread_mutex_trylock(mutex); });
-}
-
 // Nobody can try: this one does wait for a time of day. A timeout that came early is a spurious
 // wake-up: the mutex was free in between, and a signal then must not be slept through.
 int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock,
@@ -109,11 +87,6 @@ int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, cl
   const timespec real = OnRealtime(clock, *end);
   const int result = pthread_cond_timedwait(condition, mutex, &real);
   return result == ETIMEDOUT && !IsPast(clock, *end) ? 0 : result;
-}
-
-// 2.31.
-int pthread_clockjoin_np(pthread_t thread, void** result, clockid_t clock, const timespec* end) {
-  return TryUntil(clock, *end, [&] { return pthread_tryjoin_np(thread, result); });
 }
 
 // 2.32. Without the promise libstdc++ counts references atomically, which is always right.

@@ -99,6 +99,8 @@ def game(seed):
         def play_train(self, choose, options):
             self.kind = "player"
             flags = {flag[0]: flag for flag in choose.sample(TRAIN_FLAGS, choose.randint(2, 8))}
+            if harness.IS_THREAD_SANITIZER:
+                flags.pop("--exec-child", None)  # a shell, which its runtime does not run
             how = choose.choice(TRAIN_ENDS)
             env = {**options, "FAKE_GPU_PROFILE": str(self.folder / "truth.profile")}
             self.compare(how, "--steps", str(choose.randint(10, 60)), "--step-us", str(choose.choice((0, 3000, 20000))), "--exit", how,

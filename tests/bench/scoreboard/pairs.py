@@ -5,7 +5,8 @@ finds programs that a wrapper makes slower by a share.
 
     pairs.py build/release/bin --pairs 20 --slower 0.1 --size tiny
 
-Boards are measured one after the other, turn about; with --jobs N so many at a time, each on a processor of its own.
+Boards are measured one after the other, turn about; with --jobs N so many at a time, each on a core of its own: a busy sibling slows a
+program and its calibration loop by different shares.
 """
 
 import argparse
@@ -22,12 +23,12 @@ import compare
 import figures
 
 HERE = pathlib.Path(__file__).resolve().parent
-# Runs the program, and then takes a share of its processor time once more.
+# Runs the program, and then takes a share of the processor time so far once more: its own start counts, which small inputs would notice.
 WRAPPER = """#!{python} -SE
 import os, sys, time
 child = os.posix_spawn({program!r}, [{program!r}, *sys.argv[1:]], os.environ)
 _, status, used = os.wait4(child, 0)
-end = time.process_time() + {share} * (used.ru_utime + used.ru_stime)
+end = time.process_time() + {share} * (used.ru_utime + used.ru_stime + time.process_time())
 while time.process_time() < end:
     pass
 sys.exit(os.waitstatus_to_exitcode(status))
@@ -41,6 +42,15 @@ def wrapped(programs, folder, share):
         path.write_text(WRAPPER.format(python=sys.executable, program=str(programs / name), share=share))
         path.chmod(0o755)
     return folder
+
+
+def one_of_each_core(processors):
+    """The first of the processors that share a core."""
+    first = {}
+    for processor in sorted(processors):
+        siblings = pathlib.Path(f"/sys/devices/system/cpu/cpu{processor}/topology/thread_siblings_list")
+        first.setdefault(siblings.read_text() if siblings.exists() else processor, processor)
+    return list(first.values())
 
 
 def measured(programs, options, processor, path):
@@ -62,7 +72,9 @@ def main():
     parser.add_argument("--jobs", type=int, default=1)
     options = parser.parse_args()
     options.figure = options.figure or ["report", "report as JSON of a trace", "kernels as columns", "export for Perfetto", "viewer reads"]
-    processors = sorted(os.sched_getaffinity(0))[-options.jobs:]
+    processors = one_of_each_core(os.sched_getaffinity(0))[-options.jobs:]
+    if len(processors) < options.jobs:
+        parser.error(f"--jobs {options.jobs}: this machine has {len(processors)} cores")
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         (folder / "plain").mkdir()
