@@ -58,7 +58,9 @@ void ForkOnce() {
   }
   int status = 1;
   waitpid(child, &status, 0);
-  if (status != 0) std::printf("child ended with status %d\n", status);
+  if (status == 0) return;
+  std::printf("child ended with status %d\n", status);
+  std::fflush(stdout);  // the next child inherits what is not written
 }
 
 // Forks while another thread names things: what a thread holds at that moment stays held in the
