@@ -384,9 +384,13 @@ bool Writer::CreateFile() {
     return false;
   }
   AddStartFacts();
-  StartSampler();
-  StartStackSampler();
-  StartCounterSampler();
+  // Of a program that is ending there is nothing to sample, and its libraries are being unloaded:
+  // no thread of ours may load others.
+  if (!end_requested_.load(std::memory_order_acquire)) {
+    StartSampler();
+    StartStackSampler();
+    StartCounterSampler();
+  }
   return true;
 }
 
