@@ -61,6 +61,7 @@ add_library(traceinject_newer_glibc STATIC
   ${PROJECT_SOURCE_DIR}/injector/preload/compatibility.cc
 )
 target_link_libraries(traceinject_newer_glibc PRIVATE traceinject_warnings)
+target_include_directories(traceinject_newer_glibc PRIVATE ${PROJECT_SOURCE_DIR})
 target_compile_options(traceinject_newer_glibc PRIVATE -ffunction-sections) # the library takes what it uses
 set_target_properties(traceinject_newer_glibc PROPERTIES POSITION_INDEPENDENT_CODE ON)
 
