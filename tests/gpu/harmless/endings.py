@@ -114,11 +114,13 @@ class Job:
             sound = database.execute("PRAGMA integrity_check").fetchone()[0]
             found = dict(database.execute("SELECT key, value FROM meta WHERE key = 'base_ns'"))
             ends = sorted(end for end, in database.execute("SELECT start + dur FROM kernel"))
+            gaps = {reason for reason, in database.execute("SELECT reason FROM capture_gap")}
         base = found.get("base_ns", 0)
         a_step = collections.Counter()
         for end in ends:
             a_step[bisect.bisect_left(due, base + end)] += 1
         counts = {a_step[i] for i in range(1, len(due))}
+        judge.add(f"{name}: nobody else took records", "other_client" not in gaps, f"gaps {sorted(gaps)}")
         judge.add(name, sound == "ok" and len(counts) <= 1 and counts != {0},
                   f"{sound}, {len(ends)} kernels, {len(notes)} steps, of which {len(due)} ended early enough to be due; kernels in each: {sorted(counts)}")
         return len(ends)
