@@ -60,16 +60,19 @@ inline ChainFrame DecodeFrame(const PythonLayout& layout, std::uint64_t address,
 // The offset of the instruction in its code, in bytes; negative: it has not begun. Below -2: the
 // instruction is not of this code.
 inline std::int64_t OffsetOfInstruction(const PythonLayout& layout, const ChainFrame& frame) {
-  constexpr std::int64_t kUnitBytes = 2;
+  constexpr std::uint64_t kUnitBytes = 2;
+  // What was read may be anything: no signed arithmetic, which may overflow.
+  const auto instruction = static_cast<std::uint64_t>(frame.instruction);
   switch (layout.lines) {
     case PythonLayout::Lines::kPairs:
       return frame.instruction;
     case PythonLayout::Lines::kRanges:
-      return frame.instruction < 0 ? frame.instruction : frame.instruction * kUnitBytes;
+      return frame.instruction < 0 ? frame.instruction
+                                   : static_cast<std::int64_t>(instruction * kUnitBytes);
     case PythonLayout::Lines::kLocations:
       break;
   }
-  return frame.instruction - static_cast<std::int64_t>(frame.code + layout.code_instructions);
+  return static_cast<std::int64_t>(instruction - (frame.code + layout.code_instructions));
 }
 
 inline bool IsPlausibleAddress(std::uint64_t address) {
