@@ -40,6 +40,12 @@ class Absent(Exception):
     """Something that a figure needs is not on this machine."""
 
 
+def need_programs(folder):
+    """The sentence that says what is missing in it, if something is."""
+    missing = [name for name in ("analyze", "traceview") if not os.access(pathlib.Path(folder) / name, os.X_OK)]
+    return f"{folder} has no {' and no '.join(missing)}: give the folder of a build's programs, such as build/release/bin" if missing else None
+
+
 def cost_of(command, env=None):
     process = subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=env)
     with process.stdout:

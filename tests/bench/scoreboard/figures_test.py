@@ -29,5 +29,15 @@ class CountedFigures(unittest.TestCase):
                 self.assertLessEqual(value, figure.limit, f"{figure.unit}; say in the commit why, if it has to grow")
 
 
+class Programs(unittest.TestCase):
+    def test_a_folder_without_them_is_refused(self):
+        """Else a wrapper that starts nothing would be measured."""
+        with tempfile.TemporaryDirectory() as folder:
+            (pathlib.Path(folder) / "analyze").touch(mode=0o755)
+            self.assertIn("has no traceview:", figures.need_programs(folder))
+            (pathlib.Path(folder) / "traceview").touch(mode=0o755)
+            self.assertIsNone(figures.need_programs(folder))
+
+
 if __name__ == "__main__":
     unittest.main()

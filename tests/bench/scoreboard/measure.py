@@ -95,6 +95,8 @@ def main():
     parser.add_argument("--processor", type=int, help="to run on (default: the last one that the process may use)")
     parser.add_argument("--folder", help="for the inputs (default: the system's for temporary files)")
     options = parser.parse_args()
+    if missing := figures.need_programs(options.programs):
+        parser.error(missing)
     try:
         chosen = figures.named(options.figure)
     except ValueError as error:

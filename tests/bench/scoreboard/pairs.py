@@ -27,7 +27,10 @@ HERE = pathlib.Path(__file__).resolve().parent
 # Runs the program, and then takes a share of the processor time so far once more: its own start counts, which small inputs would notice.
 WRAPPER = """#!{python} -SE
 import os, sys, time
-child = os.posix_spawn({program!r}, [{program!r}, *sys.argv[1:]], os.environ)
+try:
+    child = os.posix_spawn({program!r}, [{program!r}, *sys.argv[1:]], os.environ)
+except OSError:
+    sys.exit(127)  # 1 is an answer of the program's
 _, status, used = os.wait4(child, 0)
 end = time.process_time() + {share} * (used.ru_utime + used.ru_stime + time.process_time())
 while time.process_time() < end:
@@ -72,6 +75,8 @@ def main():
     parser.add_argument("--figure", action="append", default=[])
     parser.add_argument("--jobs", type=int, default=1)
     options = parser.parse_args()
+    if missing := figures.need_programs(options.programs):
+        parser.error(missing)
     options.figure = options.figure or ["report", "report as JSON of a trace", "kernels as columns", "export for Perfetto", "viewer reads"]
     processors = one_of_each_core(os.sched_getaffinity(0))[-options.jobs:]
     if len(processors) < options.jobs:
@@ -93,7 +98,11 @@ def main():
                 print(f"pair {number + 1} of {options.pairs} is measured", file=sys.stderr, flush=True)
                 return told
 
-            boards = {task: board for told in pool.map(one_pair, range(options.pairs)) for task, board in told.items()}
+            try:
+                boards = {task: board for told in pool.map(one_pair, range(options.pairs)) for task, board in told.items()}
+            except KeyboardInterrupt:
+                pool.shutdown(cancel_futures=True)  # those that are measured have ended: the terminal told their processes, too
+                sys.exit("pairs.py: interrupted")
     print(f"{options.pairs} pairs, {options.size}")
     for figure in options.figure:
         key = f"{figure} ({options.size})"
