@@ -60,6 +60,7 @@ Writer::Writer(const Options& options, const EnvironmentCopy& environment, std::
       nccl_log_(options.nccl_log ? NcclLogPath(environment) : std::string()),
       nccl_log_decoder_(&dictionary_, &batch_, &event_decoder_.nccl().communicators()),
       stall_watch_(options.stall_ns, &dictionary_, &batch_),
+      samplers_(&options_, &environment_, base_ns),
       file_(&options_, &environment_, base_ns, &log_),
       rows_per_transaction_(MostRowsPerTransaction(options)),
       window_(options.window, TriggerFile(file_.TriggerPath(), base_ns)) {
@@ -116,11 +117,11 @@ void Writer::Run() {
     if (nccl_log_.awaited()) ReadNcclLog();
     if (!cupti_client_.LookForFinalize() || !cupti_client_.FollowProfiler())
       StopAtLimit("other_client");
-    TellSampler();
+    TellSamplers();
     StoreIfMany();
   }
   if (gave_up_) return;
-  StopSamplers();
+  samplers_.Stop();
   Flush(true);
   if (file_.is_open()) EndFile(NowNs() - base_ns_);
 }
@@ -167,13 +168,13 @@ void Writer::OpenWindow() {
   const std::int64_t now = cupti_client_.edge_ns() - base_ns_;
   stall_watch_.Forget(now);
   batch_.gaps.push_back(window_.EndGap(now));
-  if (counter_sampler_ != nullptr) counter_sampler_->Notice();
+  samplers_.NoteWindow();
   log_.Line("window opened");
 }
 
 void Writer::CloseWindow() {
   cupti_client_.Close([] { g_sources.store(0, std::memory_order_relaxed); });
-  if (counter_sampler_ != nullptr) counter_sampler_->Notice();
+  samplers_.NoteWindow();
   activity_decoder_->BeginGap(NowNs() - base_ns_);
   batch_.gaps.push_back(window_.BeginGap(cupti_client_.edge_ns() - base_ns_, ++window_gaps_));
   event_decoder_.nvtx().ForgetRanges();
@@ -238,7 +239,7 @@ void Writer::Flush(bool everything) {
     }
   }
   if (!std::exchange(probes_recorded_, true)) cupti_client_.activity().RecordProbes();
-  TellSampler();
+  TellSamplers();
   TakeSamples(everything);
   AddClockPair(true);
   AddHealth();
@@ -257,7 +258,7 @@ void Writer::Flush(bool everything) {
 void Writer::CountStalls() {
   const std::int64_t before = g_counters.Get(Health::kGpuStalls);
   g_counters.Set(Health::kGpuStalls, stall_watch_.count());
-  if (stall_watch_.count() > before && stack_sampler_ != nullptr) stack_sampler_->NoteStall();
+  if (stall_watch_.count() > before) samplers_.NoteStall();
 }
 
 // Rows that give way to new ones keep the file small, unless what is left is too much alone.
@@ -309,7 +310,7 @@ void Writer::GoOnWithoutCupti(bool first) {
     if (EventRows(batch_) > kMaxWaitingRows) DropEvents(&batch_);
     return;
   }
-  TellSampler();
+  TellSamplers();
   TakeSamples(false);
   AddClockPair(false);
   if (IsFull()) DropEvents(&batch_);  // recording ends when CUPTI is back
@@ -347,7 +348,7 @@ int Writer::DrainCupti() {
 }
 
 int Writer::DrainQueues() {
-  if (stack_sampler_ != nullptr) stack_sampler_->LookAtCallers();
+  samplers_.LookAtCallers();
   const int gpu_records = DrainCupti();
   event_decoder_.Drain([this] { StoreIfMany(); });
   return gpu_records;
@@ -359,7 +360,7 @@ int Writer::DrainQueues() {
 void Writer::StoreIfMany() {
   if (!file_.is_open() || gave_up_ || EventRows(batch_) < rows_per_transaction_) return;
   stall_watch_.Look();
-  if (stack_sampler_ != nullptr) stack_sampler_->JoinCalls(batch_, &dictionary_);
+  samplers_.JoinCalls(batch_, &dictionary_);
   AddHealth();
   Store(false);
 }
@@ -386,11 +387,7 @@ bool Writer::CreateFile() {
   AddStartFacts();
   // Of a program that is ending there is nothing to sample, and its libraries are being unloaded:
   // no thread of ours may load others.
-  if (!end_requested_.load(std::memory_order_acquire)) {
-    StartSampler();
-    StartStackSampler();
-    StartCounterSampler();
-  }
+  if (!end_requested_.load(std::memory_order_acquire)) StartSamplers();
   return true;
 }
 
@@ -404,85 +401,22 @@ void Writer::LeaveReason() {
   FinishFile(NowNs() - base_ns_);
 }
 
-void Writer::StartSampler() {
-  if (options_.telemetry_hz == 0 || !failure_.empty()) return;
-  sampler_ = std::make_unique<Sampler>(options_.telemetry_hz, base_ns_, batch_.devices);
-  if (sampler_->Start()) return;
-  sampler_.reset();
-  disabled_.emplace_back("device and host sampling: cannot create its thread");
+void Writer::StartSamplers() {
+  if (!failure_.empty()) return;
+  // The file may have been made because of a stall.
+  for (std::string& failed :
+       samplers_.Start(batch_.devices, cupti_client_.library(), stall_watch_.stalled()))
+    disabled_.push_back(std::move(failed));
+  event_decoder_.SetStacks(samplers_.stacks());
 }
 
-void Writer::StartStackSampler() {
-  if (options_.stacks_hz == 0 || !failure_.empty()) return;
-  stack_sampler_ = std::make_unique<StackSampler>(options_.stacks_hz, base_ns_);
-  // The file may have been made because of it.
-  if (stall_watch_.stalled()) stack_sampler_->NoteStall();
-  if (stack_sampler_->Start()) return event_decoder_.SetStacks(stack_sampler_.get());
-  stack_sampler_.reset();
-  disabled_.emplace_back("Python stacks: cannot create the thread that samples them");
-}
-
-void Writer::StartCounterSampler() {
-  if (options_.counters == "0" || !failure_.empty()) return;
-  counter_sampler_ = std::make_unique<CounterSampler>(options_, environment_, base_ns_,
-                                                      batch_.devices, cupti_client_.library());
-  if (counter_sampler_->Start()) return;
-  counter_sampler_.reset();
-  disabled_.emplace_back("hardware counters: cannot create the thread that samples them");
-}
-
-// What the sampler learns from events: which devices have work, which processes load data. The
-// latter begin before the first GPU work, and with it the file and the sampler, are there.
-void Writer::TellSampler() {
-  if (!file_.is_open()) return;
-  for (const auto& [pid, loader] : event_decoder_.python().TakeWorkers()) {
-    if (sampler_ != nullptr) sampler_->TellWorker(pid, loader);
-    if (stack_sampler_ != nullptr) stack_sampler_->AddChild(pid);
-  }
-  for (const StreamRow& stream : batch_.streams) {
-    const int device = static_cast<int>(stream.device);
-    if (sampler_ != nullptr) sampler_->UseDevice(device);
-    if (counter_sampler_ != nullptr) counter_sampler_->UseDevice(device);
-  }
+void Writer::TellSamplers() {
+  if (file_.is_open()) samplers_.Tell(event_decoder_.python().TakeWorkers(), batch_.streams);
 }
 
 void Writer::TakeSamples(bool everything) {
-  if (stack_sampler_ != nullptr) {
-    stack_sampler_->Take(&dictionary_, &batch_);
-    stack_sampler_->JoinCalls(batch_, &dictionary_);
-    stack_sampler_->SettleCalls(NowNs() - base_ns_, everything, &batch_);
-  }
-  const auto append = [](auto& to, const auto& from) {
-    to.insert(to.end(), from.begin(), from.end());
-  };
-  append(batch_.facts, TakeTried());
-  if (counter_sampler_ != nullptr) {
-    TakenCounters taken = counter_sampler_->Take();
-    append(batch_.counter_sets, taken.sets);
-    append(batch_.counters, taken.counters);
-    append(batch_.counter_samples, taken.samples);
-  }
-  if (sampler_ == nullptr) return;
-  Samples taken = sampler_->Take();
-  append(batch_.device_samples, taken.devices);
-  append(batch_.device_slow_samples, taken.slow_devices);
-  for (ThreadSample& sample : taken.threads) {
-    sample.row.thread = dictionary_.Thread(sample.tid, sample.start_ticks);
-    batch_.host_samples.push_back(sample.row);
-  }
-  for (const WorkerRow& worker : taken.workers.workers) {
-    if (worker.ended) dictionary_.WorkerEnded(worker.id);
-  }
-  append(batch_.workers, taken.workers.workers);
-  append(batch_.worker_samples, taken.workers.samples);
-  append(batch_.facts, taken.facts);
-}
-
-// Its thread may be left behind in a call, and with it what it works on.
-void Writer::StopSamplers() noexcept {
-  if (stack_sampler_ != nullptr) stack_sampler_->Stop();
-  if (sampler_ != nullptr) sampler_->Stop();
-  if (counter_sampler_ != nullptr) counter_sampler_->Stop();
+  for (SystemFactRow& fact : TakeTried()) batch_.facts.push_back(std::move(fact));
+  samplers_.Take(everything, &dictionary_, &batch_);
 }
 
 void Writer::AddStartFacts() {
@@ -566,15 +500,6 @@ std::string Writer::HealthDetail(Health id) const {
       return !nccl_log_.failure().empty()
                  ? nccl_log_.failure()
                  : "NCCL_DEBUG, NCCL_DEBUG_SUBSYS or NCCL_DEBUG_FILE was already set";
-    case Health::kDeviceSampleFailed:
-      return sampler_ == nullptr ? std::string() : sampler_->failure();
-    case Health::kCounterFailed:
-    case Health::kCounterUnavailable:
-      return counter_sampler_ == nullptr ? std::string() : counter_sampler_->reasons();
-    case Health::kCounterTrialsFailed:
-      return counter_sampler_ == nullptr ? std::string() : counter_sampler_->failed_trials();
-    case Health::kStackFailed:
-      return stack_sampler_ == nullptr ? std::string() : stack_sampler_->failure();
     case Health::kPythonInstalled:
       return TouchedByHooks().Get();
     case Health::kStartDisabledSource:
@@ -584,7 +509,7 @@ std::string Writer::HealthDetail(Health id) const {
     case Health::kStartInvalidOption:
       return Join(options_.invalid);
     default:
-      return {};
+      return samplers_.DetailOf(id);
   }
 }
 
@@ -614,7 +539,7 @@ void Writer::AddHealth() {
 void Writer::StopAtLimit(const std::string& reason) {
   g_state.store(State::kDone, std::memory_order_release);
   cupti_client_.Stop();
-  StopSamplers();
+  samplers_.Stop();
   gave_up_ = true;
   if (!file_.is_open()) return;
   const std::int64_t now = NowNs() - base_ns_;
@@ -637,7 +562,7 @@ void Writer::StopAtLimit(const std::string& reason) {
 void Writer::GiveUp(const std::string& reason) noexcept {
   g_state.store(State::kDone, std::memory_order_release);
   gave_up_ = true;
-  StopSamplers();
+  samplers_.Stop();
   try {
     log_.Line("recording stopped: " + reason);
     cupti_client_.Stop();

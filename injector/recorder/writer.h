@@ -19,7 +19,6 @@
 #include "injector/base/environment_copy.h"
 #include "injector/base/log.h"
 #include "injector/base/writer_turn.h"
-#include "injector/counters/counter_sampler.h"
 #include "injector/cupti/decoder.h"
 #include "injector/nccl/log_decoder.h"
 #include "injector/nccl/log_file.h"
@@ -28,11 +27,10 @@
 #include "injector/recorder/cupti_client.h"
 #include "injector/recorder/event_decoder.h"
 #include "injector/recorder/recording_file.h"
+#include "injector/recorder/samplers.h"
 #include "injector/recorder/stall_watch.h"
 #include "injector/recorder/window_follower.h"
 #include "injector/rows/dictionary.h"
-#include "injector/stacks/stack_sampler.h"
-#include "injector/telemetry/sampler.h"
 
 namespace traceinject {
 
@@ -111,13 +109,10 @@ class Writer {
   std::string HealthDetail(Health id) const;
   void StopAtLimit(const std::string& reason);
   void AddStartFacts();
-  void StartSampler();
-  void StartStackSampler();
-  void StartCounterSampler();
+  void StartSamplers();
   void CountStalls();
-  void TellSampler();
+  void TellSamplers();
   void TakeSamples(bool everything);
-  void StopSamplers() noexcept;
 
   Options options_;
   const EnvironmentCopy& environment_;
@@ -133,9 +128,7 @@ class Writer {
   NcclLogDecoder nccl_log_decoder_;
   PythonStart python_start_;
   StallWatch stall_watch_;
-  std::unique_ptr<Sampler> sampler_;             // while there is a file; null: none is wanted
-  std::unique_ptr<StackSampler> stack_sampler_;  // likewise
-  std::unique_ptr<CounterSampler> counter_sampler_;
+  Samplers samplers_;
   RecordingFile file_;
   std::string failure_;                // why nothing is recorded
   bool last_stored_ = true;            // whether the last transaction went through
