@@ -111,9 +111,9 @@ void TrainInPlugin(int steps, const char* path) {
         plugin == nullptr ? nullptr : reinterpret_cast<void (*)()>(dlsym(plugin, "plugin_work"));
     if (work == nullptr) std::abort();
     work();
-    // Its code is looked at some milliseconds after its first call; one that is gone by then stays
-    // unknown.
-    if (i == 0) usleep(50'000);
+    // Its code is looked at some milliseconds after its first call, and not before the first flush,
+    // with which sampling begins; one that is gone by then stays unknown.
+    if (i == 0) usleep(500'000);
     dlclose(plugin);
     model::step(false);
     model::wait_for_all();
