@@ -195,6 +195,9 @@ class RowProgram {
       case kArgumentsSize:
         from->TakeUnsigned();
         return true;
+      case kDefineFrameOffsetSigned:
+        row_.frame.offset = Units(from->TakeSigned());
+        return true;
       case kRemember:
         if (saved_.size() == kMaxSavedRows) return false;
         saved_.push_back(row_);
@@ -258,14 +261,8 @@ class RowProgram {
                       Units(from->TakeSigned())};
         return true;
       default:
-        return SetFrameOffset(instruction, number);
+        return false;
     }
-  }
-  // Its number was read as that of a register.
-  bool SetFrameOffset(std::uint8_t instruction, std::uint64_t number) {
-    if (instruction != kDefineFrameOffsetSigned) return false;
-    row_.frame.offset = Units(number);
-    return true;
   }
 
   bool Advance(std::uint64_t units) {

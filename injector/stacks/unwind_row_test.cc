@@ -116,6 +116,38 @@ TEST(UnwindRowTest, TablesThatAreNone) {
   EXPECT_GT(broken, 0);
 }
 
+// The row in the middle of a function of 16 bytes that these instructions describe. Its frame is
+// 8 bytes above rsp before they say otherwise; they count in -8 bytes.
+std::optional<UnwindRow> RowAfter(const std::string& instructions) {
+  constexpr std::uint64_t kFunction = 0x1000;
+  const std::string function =
+      std::string("\x16\0\0\0\0\x10\0\0\0\0\0\0\x10\0\0\0\0\0\0\0", 20) + instructions;
+  const std::string tables = std::string("\x01\x1b\x03\x3b\0\0\0\0\x01\0\0\0", 12) +
+                             std::string("\0\x10\0\0\x26\0\0\0", 8) +
+                             std::string("\x0e\0\0\0\0\0\0\0\x01\0\x01\x78\x10", 13) +
+                             "\x0c\x07\x08\x90\x01" + static_cast<char>(function.size()) +
+                             std::string(3, '\0') + function;
+  const ObjectReader reader = [&](std::uint64_t address, void* to, std::size_t count) {
+    if (address > tables.size() || tables.size() - address < count) return false;
+    std::memcpy(to, tables.data() + address, count);
+    return true;
+  };
+  return FindUnwindRow(reader, 0, kFunction + 8);
+}
+
+TEST(UnwindRowTest, OffsetsOfFrames) {
+  const auto offset = [](const std::string& instructions) {
+    const auto row = RowAfter(instructions);
+    return row ? row->frame.offset : 0;
+  };
+  EXPECT_EQ(offset(""), 8);
+  EXPECT_EQ(offset("\x0e\x30"), 48);
+  EXPECT_EQ(offset("\x12\x06\x7e"), 16);
+  EXPECT_EQ(offset("\x13\x7e"), 16);
+  // Behind this place.
+  EXPECT_EQ(offset("\x4c\x13\x7e"), 8);
+}
+
 TEST(UnwindRowTest, AnIndexThatIsNone) {
   const auto in = [](const std::string& bytes) {
     return FindUnwindRow(
