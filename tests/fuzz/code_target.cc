@@ -11,6 +11,7 @@
 #include "injector/stacks/unwind_row.h"
 #include "tests/fuzz/input_bytes.h"
 #include "tests/fuzz/scratch_file.h"
+#include "tests/fuzz/unwind_tables.h"
 
 namespace traceinject {
 namespace {
@@ -74,6 +75,19 @@ std::string FuzzObject(std::string_view input) {
     return access.Read(from, to, count);
   };
   return Unwind(reader, object.unwind_index(), addresses[1], bytes.Rest());
+}
+
+std::string FuzzUnwind(std::string_view input) {
+  InputBytes bytes(input);
+  const UnwindTables tables = SomeUnwindTables(bytes);
+  const ObjectReader reader = [&](std::uint64_t from, void* to, std::size_t count) {
+    const std::uint64_t offset = from - UnwindTables::kIndex;
+    if (offset > tables.bytes.size() || count > tables.bytes.size() - offset) return false;
+    std::copy_n(tables.bytes.data() + offset, count, static_cast<char*>(to));
+    return true;
+  };
+  const std::uint64_t address = UnwindTables::kFunctions + bytes.Byte();
+  return Unwind(reader, UnwindTables::kIndex, address, bytes.Rest());
 }
 
 }  // namespace traceinject

@@ -7,6 +7,10 @@
 
 namespace traceinject {
 
+// A file with changed bytes.
 std::string FuzzObject(std::string_view input);
+
+// Tables for unwinding alone.
+std::string FuzzUnwind(std::string_view input);
 
 }  // namespace traceinject

@@ -22,8 +22,9 @@ READERS = {
     "CUPTI's buffers": r"injector/cupti/(decoder|record_walk)",
     "NVTX": r"injector/nvtx/decoder",
     "NCCL": r"injector/nccl/(log_decoder|log_line|nccl_payload)",
-    "Python's memory": r"injector/stacks/(python_process|python_layout|code_lines|code_object)",
-    "files of machine code": r"injector/stacks/(object_file|unwind_row|attribute_reader)",
+    "Python's memory":
+        r"injector/stacks/(python_process|python_layout|frame_walk|code_lines|code_object|attribute_reader|module_names)",
+    "files of machine code": r"injector/stacks/(object_file|unwind_row|byte_reader)",
 }
 
 

@@ -10,11 +10,10 @@
 #include "injector/cupti/record_walk.h"
 #include "injector/nccl/log_decoder.h"
 #include "injector/nccl/nccl_payload.h"
-#include "injector/stacks/code_lines.h"
-#include "injector/stacks/python_process.h"
 #include "tests/fuzz/code_target.h"
 #include "tests/fuzz/input_bytes.h"
 #include "tests/fuzz/nvtx_target.h"
+#include "tests/fuzz/python_targets.h"
 #include "tests/fuzz/target.h"
 
 namespace traceinject {
@@ -140,55 +139,15 @@ std::string FuzzNcclPayload(std::string_view input) {
   return wrong;
 }
 
-// An interpreter whose structures hold anything. Words whose highest byte is kPointer point to
-// where their lowest two bytes say in this memory.
-std::string FuzzPythonMemory(std::string_view input) {
-  constexpr std::size_t kWords = 2048;
-  constexpr std::uint64_t kPointer = 0xA5;
-  alignas(4096) static std::array<std::uint64_t, kWords> memory;
-  const auto base = reinterpret_cast<std::uint64_t>(memory.data());
-  InputBytes bytes(input);
-  const int minor = 8 + bytes.Byte() % 7;
-  const auto offset = static_cast<std::int32_t>(bytes.Byte()) - 1;
-  const std::string_view image = bytes.Rest().substr(0, sizeof memory);
-  memory.fill(0);
-  std::memcpy(memory.data(), image.data(), image.size());
-  for (std::uint64_t& word : memory)
-    if (word >> 56 == kPointer) word = base + (word & 0xFFFF) % sizeof memory;
-  const ProcessMemory process;
-  std::string why;
-  const auto layout = minor < 13 ? LayoutOfVersion(minor) : LayoutOfRuntime(process, base, &why);
-  if (!layout) return why.empty() ? "refused without a reason\n" : "";
-  const PythonTypes types{base + 64, base + 72, base + 80};
-  const auto python = std::make_unique<PythonProcess>(process, *layout, types, base, offset);
-  std::vector<PythonThread> threads;
-  python->ReadThreads(&threads);
-  threads.push_back({base, 1});
-  if (threads.size() > PythonProcess::kMaxThreads + 1) return "more threads than may be\n";
-  for (const PythonThread& thread : threads) {
-    if (python->ReadStack(thread) == StackResult::kTorn) continue;
-    if (python->count() > PythonProcess::kMaxFrames) return "more frames than may be\n";
-    for (std::size_t i = 0; i < python->count(); ++i) {
-      const CodeWords& code = python->code(i);
-      const auto file = ReadText(process, *layout, types, code.file);
-      if (file && file->size() > 4 * kMaxText) return "a text that was not clipped\n";
-      if (const auto table = ReadBytes(process, *layout, types, code.lines))
-        LineOfInstruction(layout->lines, *table, code.first_line, python->frame(i).offset);
-    }
-  }
-  for (const auto form :
-       {PythonLayout::Lines::kPairs, PythonLayout::Lines::kRanges, PythonLayout::Lines::kLocations})
-    if (LineOfInstruction(form, image, 1, offset) < 0) return "a line before the first one\n";
-  return {};
-}
-
 constexpr FuzzTarget kTargets[] = {
     {"cupti", "buffers of CUPTI with any records, cut anywhere", FuzzCuptiBuffer},
     {"nccl_log", "lines of NCCL's log", FuzzNcclLog},
     {"nccl_payload", "what NCCL attaches to its NVTX ranges", FuzzNcclPayload, 256},
     {"nvtx", "NVTX events in any order", FuzzNvtx},
     {"object", "files of machine code with changed bytes", FuzzObject},
-    {"python_memory", "the structures of an interpreter", FuzzPythonMemory, 1 << 14},
+    {"python_memory", "an interpreter's memory with anything in it", FuzzPythonMemory, 1 << 14},
+    {"python_objects", "the structures of an interpreter, changed", FuzzPythonObjects},
+    {"unwind", "unwind tables with any instructions", FuzzUnwind},
 };
 
 }  // namespace
