@@ -21,6 +21,8 @@ void Shift(RankSummary& summary, TimeNs by) {
     for (TimeNs& time : group.end) time += by;
     for (TimeNs& time : group.launch) time += time == kOpen ? 0 : by;
   }
+  for (TimeNs& time : summary.work.start) time += by;
+  for (TimeNs& time : summary.work.end) time += by;
   for (HungFacts& hung : summary.hung) hung.since += by;
 }
 

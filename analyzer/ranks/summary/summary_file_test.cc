@@ -411,19 +411,26 @@ TEST(SummaryFileTest, NoBytesDoHarm) {
 
 TEST(SummaryFileTest, FilesMayBeJoined) {
   const TemporaryFolder folder;
-  Job later = TrainingJob(3);
+  Job first_job = TrainingJob(3);
+  RankSummary& rank = first_job.ranks.front();
+  rank.work_kinds = {"forward"};
+  rank.work = {{100, 300}, {200, 500}, {0, 0}, {0, 1}, {kNone, kNone}};
+  Job later = first_job;
   later.base_ns += 1'000;
-  const std::string block = Written(TrainingJob(3)), path = folder / "job.summary";
+  const std::string block = Written(first_job), path = folder / "job.summary";
   WriteText(path, Written(later) + block);
   EXPECT_TRUE(IsSummaryFile(path));
   const auto job = ReadSummaryFile(path);
   ASSERT_TRUE(job.ok()) << job.error();
-  EXPECT_EQ(job.value().base_ns, TrainingJob(3).base_ns);
+  EXPECT_EQ(job.value().base_ns, first_job.base_ns);
   ASSERT_EQ(job.value().ranks.size(), 2U);
   const GroupOperations &first = job.value().ranks[0].groups.at(0),
                         &second = job.value().ranks[1].groups.at(0);
   EXPECT_EQ(first.start.at(2), second.start.at(2) + 1'000) << "on one base";
   EXPECT_EQ(first.launch.at(2), second.launch.at(2) + 1'000);
+  EXPECT_EQ(job.value().ranks[0].work.start, (std::vector<TimeNs>{1'100, 1'300}));
+  EXPECT_EQ(job.value().ranks[0].work.end, (std::vector<TimeNs>{1'200, 1'500}));
+  EXPECT_EQ(job.value().ranks[1].work.start, (std::vector<TimeNs>{100, 300}));
   WriteText(path, block + block.substr(0, block.size() - 1));
   EXPECT_FALSE(ReadSummaryFile(path).ok());
   WriteText(path, "");
