@@ -157,7 +157,9 @@ bool PythonProcess::ReadThreads(std::vector<PythonThread>* threads) {
         !memory_.Read(interpreter + layout_.threads_head, &state) ||
         !memory_.Read(interpreter + layout_.interpreter_next, &next_interpreter))
       return false;
-    while (state != 0 && threads->size() < kMaxThreads) {
+    // States that tell no id do not count as threads, and may lead back to themselves.
+    for (std::size_t read = 0; state != 0 && read < kMaxThreads && threads->size() < kMaxThreads;
+         ++read) {
       PythonThread thread;
       std::uint64_t next = 0;
       if (!ReadThread(state, interpreter, &thread, &next)) return false;

@@ -19,6 +19,8 @@ namespace traceinject {
 namespace {
 
 constexpr std::size_t kWords = 2048;
+// Of the frames of a thread, which may be many and the same.
+constexpr std::size_t kLooked = 32, kNamed = 4;
 alignas(4096) std::array<std::uint64_t, kWords> g_memory;
 
 // What a code object leads to.
@@ -41,7 +43,7 @@ void ReadNames(const PythonProcess& python) {
   if (!python.layout().has_attributes()) return;
   const AttributeReader reader(python.memory(), python.layout(), python.types());
   ModuleNames names;
-  for (std::size_t i = 0; i < std::min<std::size_t>(python.count(), 16); ++i) {
+  for (std::size_t i = 0; i < std::min(python.count(), kNamed); ++i) {
     const std::uint64_t caller = i + 1 < python.count() ? python.frame(i + 1).first_local : 0;
     names.Of(reader, 1, caller, python.frame(i).first_local);
   }
@@ -58,7 +60,7 @@ std::string WrongInterpreter(const PythonLayout& layout, const PythonTypes& type
   for (const PythonThread& thread : threads) {
     if (python->ReadStack(thread) == StackResult::kTorn) continue;
     if (python->count() > PythonProcess::kMaxFrames) return "more frames than may be\n";
-    for (std::size_t i = 0; i < python->count(); ++i) {
+    for (std::size_t i = 0; i < std::min(python->count(), kLooked); ++i) {
       const std::string wrong = WrongCode(*python, i);
       if (!wrong.empty()) return wrong;
     }
