@@ -174,6 +174,34 @@ TEST_F(KinetoHostileTest, HugeNumbersInArgumentsDoNotOverflow) {
   EXPECT_EQ(operations_, 2u);
 }
 
+// One whose sum wraps around would be looked at for each of its milliseconds.
+TEST_F(KinetoHostileTest, FunctionsThatLastForCenturiesAreLookedAtSeldom) {
+  std::string functions = kKernel;
+  for (int thread = 1; thread < 5; ++thread) {
+    for (const char* times :
+         {R"("ts":-1100000000000000,"dur":1)", R"("ts":1100000000000000,"dur":1100000000000000)"})
+      functions += std::string(R"(,{"ph":"X","cat":"python_function","name":"f",)") + times +
+                   R"(,"pid":5,"tid":)" + std::to_string(thread) + "}";
+  }
+  const auto run = Load(Trace(functions));
+  ASSERT_TRUE(run.ok()) << run.error();
+  EXPECT_LT(run.value().ranks[0].stack_samples.size(), 1'000'000u);
+}
+
+TEST_F(KinetoHostileTest, HugeSizesOfOperatorsDoNotOverflow) {
+  for (const char* numbers :
+       {R"("[1]","[9223372036854775807]","[1]")", R"("[1]","[0]","[9223372036854775807]")",
+        R"("[9223372036854775807]","[1]","[1]")"}) {
+    const auto run = Load(Trace(
+        std::string(R"({"ph":"X","cat":"cpu_op","name":"aten::conv2d","ts":98,"dur":9,"pid":5,)") +
+        R"("tid":5,"args":{"Input Dims":[[1,8,9223372036854775807,64],[8,8,0,3]],)"
+        R"("Input type":["float","float"],"Concrete Inputs":["","","",)" +
+        numbers + "]}}"));
+    ASSERT_TRUE(run.ok()) << run.error();
+    EXPECT_EQ(run.value().ranks[0].gemms.size(), 0u) << numbers;
+  }
+}
+
 TEST_F(KinetoHostileTest, BadFactsAreNotedAndTheRestIsRead) {
   const std::string events = std::string("\"traceEvents\":[") + kCall + "," + kKernel + "]";
   for (const char* facts :

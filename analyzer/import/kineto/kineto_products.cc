@@ -105,6 +105,7 @@ std::optional<TensorSizes> OutputOf(const TensorSizes& input, const TensorSizes&
                                     const std::vector<std::int64_t>& stride,
                                     const std::vector<std::int64_t>& padding,
                                     const std::vector<std::int64_t>& dilation) {
+  constexpr std::int64_t kLongest = std::int64_t{1} << 40;  // of an axis, so that sums hold
   const std::size_t dims = weights.size();
   if (dims < 3 || input.size() != dims || stride.empty()) return std::nullopt;
   // One number stands for all axes; one that is not told is the usual one.
@@ -115,10 +116,12 @@ std::optional<TensorSizes> OutputOf(const TensorSizes& input, const TensorSizes&
   };
   TensorSizes output = {input[0], weights[0]};
   for (std::size_t axis = 2; axis < dims; ++axis) {
-    const std::int64_t step = at(stride, axis - 2, 1);
-    const std::int64_t kernel = Product(at(dilation, axis - 2, 1), weights[axis] - 1) + 1;
-    const std::int64_t room = input[axis] + 2 * at(padding, axis - 2, 0) - kernel;
-    if (step <= 0 || room < 0) return std::nullopt;
+    const std::int64_t step = at(stride, axis - 2, 1), border = at(padding, axis - 2, 0);
+    const std::int64_t reach = Product(at(dilation, axis - 2, 1), weights[axis] - 1);
+    if (step <= 0 || reach < 0 || std::max({input[axis], border, reach}) > kLongest)
+      return std::nullopt;
+    const std::int64_t room = input[axis] + 2 * border - reach - 1;
+    if (room < 0) return std::nullopt;
     output.push_back(room / step + 1);
   }
   return output;

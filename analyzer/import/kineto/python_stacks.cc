@@ -163,15 +163,15 @@ class StackFinder {
   // At moments that follow no rhythm of the program.
   void AddLooks() {
     std::vector<Interval> spans;
-    TimeNs all = 0;
+    double all = 0;  // of many threads more than fits a time
     for (const std::vector<Moment>& functions : moments_) {
       Interval span{kOpen, -kOpen};
       for (const Moment& one : functions)
         span = {std::min(span.start, one.time), std::max(span.end, one.end)};
       spans.push_back(span);
-      if (span.end > span.start) all += span.end - span.start;
+      if (span.end > span.start) all += static_cast<double>(span.end - span.start);
     }
-    period_ = std::max(kLookPeriodNs, all / kMaxLooks);
+    period_ = std::max(kLookPeriodNs, static_cast<TimeNs>(all / kMaxLooks));
     for (std::size_t thread = 0; thread < spans.size(); ++thread) {
       double part = 0;
       constexpr double kGolden = 0.6180339887498949;
