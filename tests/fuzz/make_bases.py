@@ -9,6 +9,7 @@ Tables lose their keys and what their columns must not hold, so that changes may
 
 import contextlib
 import pathlib
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -19,6 +20,7 @@ RECORDINGS = ROOT / "samples" / "recordings"
 BASES = ROOT / "tests" / "fuzz" / "bases"
 sys.path.insert(0, str(ROOT / "tests" / "end_to_end"))
 import nsys_export  # noqa: E402
+import rare_parts  # noqa: E402
 
 # Name of a base: recording, the first of its steps that stay, how many do, and one in how many calls stays.
 CUTS = {
@@ -90,6 +92,18 @@ def loosen(path):
         database.execute("VACUUM")
 
 
+def make_rare(work, analyze):
+    """The bases with what recordings have seldom."""
+    trace, recording, export = (work / f"rare{name}" for name in ("_trace.json", ".db", ".sqlite"))
+    rare_parts.write_trace(trace)
+    subprocess.run([str(analyze), "import", str(trace), "--no-progress", "-o", str(recording)], check=True, stdout=subprocess.DEVNULL)
+    with connect(recording) as database:
+        rare_parts.add_to_recording(database)
+    shutil.copy(work / "rank0.sqlite", export)
+    with connect(export) as database:
+        rare_parts.add_to_export(database)
+
+
 def main():
     build = pathlib.Path(sys.argv[1]) if len(sys.argv) == 2 else sys.exit(__doc__)
     BASES.mkdir(exist_ok=True)
@@ -105,6 +119,7 @@ def main():
             for name in ("trace.json", "trace.rpd"):
                 subprocess.run([str(build / "bin" / "analyze"), "export", str(path), "--no-progress", "-o",
                                 str(work / f"{path.stem}_{name}")], check=True, stdout=subprocess.DEVNULL)
+        make_rare(work, build / "bin" / "analyze")
         for path in sorted(work.iterdir()):
             if path.suffix != ".json":
                 loosen(path)

@@ -3,6 +3,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <iterator>
 #include <vector>
 
 #include "analyzer/import/load/load_run.h"
@@ -56,13 +57,16 @@ std::string ChangedFile(const ChangedDatabase& database, InputBytes& input) {
 std::string FuzzRecording(std::string_view input) {
   static const ChangedDatabase host(ReadBase("host.db"));
   static const ChangedDatabase rank0(ReadBase("rank0.db"));
+  static const ChangedDatabase rare(ReadBase("rare.db"));
   static const std::string rank1 = ReadBase("rank1.db");
   InputBytes bytes(input);
-  switch (bytes.Below(3)) {
+  switch (bytes.Below(4)) {
     case 0:
       return WrongReading({PutFile("run.db", ChangedFile(host, bytes))});
     case 1:
       return WrongReading({PutFile("run.db", ChangedFile(rank0, bytes))});
+    case 3:
+      return WrongReading({PutFile("run.db", ChangedFile(rare, bytes))});
     default:
       return WrongReading(
           {PutFile("run.rank0.db", ChangedFile(rank0, bytes)), PutFile("run.rank1.db", rank1)});
@@ -70,11 +74,12 @@ std::string FuzzRecording(std::string_view input) {
 }
 
 std::string FuzzNsys(std::string_view input) {
-  static const ChangedDatabase host(ReadBase("host.sqlite"));
-  static const ChangedDatabase rank0(ReadBase("rank0.sqlite"));
+  static const ChangedDatabase bases[] = {ChangedDatabase(ReadBase("host.sqlite")),
+                                          ChangedDatabase(ReadBase("rank0.sqlite")),
+                                          ChangedDatabase(ReadBase("rare.sqlite"))};
   InputBytes bytes(input);
-  const bool of_host = bytes.Below(2) == 0;
-  return WrongReading({PutFile("report.sqlite", ChangedFile(of_host ? host : rank0, bytes))});
+  const ChangedDatabase& base = bases[bytes.Below(std::size(bases))];
+  return WrongReading({PutFile("report.sqlite", ChangedFile(base, bytes))});
 }
 
 std::string FuzzRpd(std::string_view input) {
@@ -86,11 +91,12 @@ std::string FuzzRpd(std::string_view input) {
 }
 
 std::string FuzzKineto(std::string_view input) {
-  static const ChangedJson host(ReadBase("host_trace.json"));
-  static const ChangedJson rank0(ReadBase("rank0_trace.json"));
+  static const ChangedJson bases[] = {ChangedJson(ReadBase("host_trace.json")),
+                                      ChangedJson(ReadBase("rank0_trace.json")),
+                                      ChangedJson(ReadBase("rare_trace.json"))};
   InputBytes bytes(input);
-  const bool of_host = bytes.Below(2) == 0;
-  return WrongReading({PutFile("trace.json", (of_host ? host : rank0).Choose(bytes))});
+  const ChangedJson& base = bases[bytes.Below(std::size(bases))];
+  return WrongReading({PutFile("trace.json", base.Choose(bytes))});
 }
 
 std::string FuzzFile(std::string_view input) {
