@@ -171,7 +171,8 @@ LostTime FindLostTime(const Job& job, const std::vector<MatchedGroup>& groups,
   const Scenario recorded = players.All(false), ideal = players.All(true);
   const double recorded_ns = players.Play(recorded);
   found.ideal_ns = players.Play(ideal);
-  found.lost_ns = Mean(replay.unchanged()) - found.ideal_ns;
+  // The median is more than what the faster half takes: where that decides, nothing is lost.
+  found.lost_ns = std::max(0.0, Mean(replay.unchanged()) - found.ideal_ns);
   const double lost_ns = recorded_ns - found.ideal_ns;
   if (lost_ns < kMinLostShare * recorded_ns) return found;
 
