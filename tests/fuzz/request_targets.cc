@@ -6,6 +6,7 @@
 
 #include "analyzer/commands/serve/pages.h"
 #include "analyzer/http/access.h"
+#include "analyzer/http/letter_case.h"
 #include "tests/fuzz/bases.h"
 #include "tests/fuzz/scratch_file.h"
 
@@ -60,11 +61,33 @@ std::string WrongAnswer(const HttpResponse& response) {
   return wrong;
 }
 
+// Where no secret is needed: by the names of this machine alone, and the one path that is open.
+std::string WrongAdmission(const HttpRequest& request) {
+  constexpr std::string_view kOwnNames[] = {"localhost", "127.", "[::1]"};
+  AccessRules own, open;
+  own.is_loopback = true;
+  open.is_loopback = false;
+  open.open_path = "/metrics";
+  const std::string host = LowerCase(request.header("host"));
+  const bool is_own = host.empty() || std::ranges::any_of(kOwnNames, [&](std::string_view name) {
+                        return host.find(name) != std::string::npos;
+                      });
+  std::string wrong;
+  if (const auto refusal = RefuseAccess(own, request)) {
+    wrong += WrongAnswer(*refusal);
+  } else if (!is_own) {
+    wrong += "served by the name " + host + "\n";
+  }
+  if (!RefuseAccess(open, request) && request.path != open.open_path)
+    wrong += "served to other machines: " + request.path + "\n";
+  return wrong;
+}
+
 }  // namespace
 
 std::string FuzzRequest(std::string_view input) {
   const HttpRequest request = ReadRequest(input);
-  std::string wrong = WrongAnswer(PagesOfAJob().Answer(request));
+  std::string wrong = WrongAnswer(PagesOfAJob().Answer(request)) + WrongAdmission(request);
   AccessRules rules;
   rules.is_loopback = false;
   rules.credentials.AddToken("sesame");

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // What traceview reads: of browsers, of scripts, and of the file beside a recording.
 #include <chrono>
+#include <cmath>
+#include <iterator>
 #include <string>
 #include <thread>
 
 #include "analyzer/common/result.h"
+#include "analyzer/common/units.h"
+#include "analyzer/http/url_text.h"
 #include "tests/fuzz/bases.h"
 #include "tests/fuzz/input_bytes.h"
 #include "tests/fuzz/scratch_file.h"
@@ -13,6 +17,8 @@
 #include "viewer/core/session/sidecar.h"
 #include "viewer/serve/frame_coder.h"
 #include "viewer/serve/input_events.h"
+#include "viewer/serve/link_text.h"
+#include "viewer/serve/view_state.h"
 #include "viewer/serve/viewer_session.h"
 
 namespace traceinject {
@@ -30,6 +36,14 @@ SharedRun& TwoRanks() {
   return run;
 }
 
+SessionStart PlainStart() {
+  SessionStart start;
+  start.name = "run.db";
+  start.screen = {1400, 800, 1};
+  start.saves = false;
+  return start;
+}
+
 // Mostly on the screen.
 float Pixel(InputBytes& input) { return static_cast<float>(input.Number(2) % 1700) - 50; }
 
@@ -39,8 +53,62 @@ Modifiers SomeHeld(std::uint8_t bits) {
 
 std::string ShortText(InputBytes& input) { return std::string(input.Take(input.Byte() % 64)); }
 
+// Perhaps with one character that is another.
+std::string Changed(std::string text, InputBytes& input) {
+  const std::uint8_t choice = input.Byte();
+  if (choice % 4 == 3 && !text.empty())
+    text[input.Below(text.size())] = static_cast<char>(input.Byte());
+  return text;
+}
+
+std::string SomeTimes(InputBytes& input) {
+  static constexpr const char* kTimes[] = {"all",      "0..10ms", "1.2s..1.25s", "-1s..1s",
+                                           "5..1",     "1..soon", "..",          "1e9..2e9",
+                                           "0..4e9s",  "0..1ns",  "-70min..0",   "%2e.%2E",
+                                           "0.1..0.1", "%",       "3..3.000001"};
+  return kTimes[input.Below(std::size(kTimes))];
+}
+
+// What an event, or a row, is called.
+void AddPlace(InputBytes& input, const RowModel& model, std::string& link) {
+  const std::uint8_t choice = input.Byte();
+  const Row& row = model.rows[input.Below(model.rows.size())];
+  AddToLink("row", PercentEncoded(row.id), link);
+  if (choice % 4 == 0 || row.lanes.empty()) return;
+  const Lane& lane = row.lanes[input.Below(row.lanes.size())];
+  if (lane.size() == 0) return;
+  const TimeNs start = lane.start(input.Below(lane.size()));
+  AddToLink("event", SecondsText(start - model.origin + (choice % 4 == 3 ? 1 : 0)), link);
+}
+
+// To what may be seen there.
+std::string SomeLink(InputBytes& input, const ViewerSession& session) {
+  const std::uint8_t parts = input.Byte();
+  if (parts % 8 == 0) return ShortText(input);
+  if (parts % 8 == 1) return Changed(session.link(), input);
+  std::string link;
+  if ((parts & 2) != 0) AddToLink("t", SomeTimes(input), link);
+  const Timeline* timeline = session.ui().timeline();
+  if ((parts & 4) != 0 && timeline != nullptr) AddPlace(input, timeline->model(), link);
+  return Changed(link, input);
+}
+
+// What a page kept of what is shown, with changes.
+std::string SomeState(InputBytes& input, const ViewerSession& session) {
+  const std::uint8_t parts = input.Byte();
+  if (parts % 8 == 0) return ShortText(input);
+  std::string state = (parts & 1) != 0 ? ViewState(session.ui()) : "";
+  for (int changes = parts / 32; changes > 0 && !state.empty(); --changes)
+    state[input.Below(state.size())] = static_cast<char>(input.Byte());
+  if ((parts & 2) != 0) AddToLink("measure", SomeTimes(input), state);
+  if ((parts & 4) != 0) AddToLink("filter", PercentEncoded(ShortText(input)), state);
+  if ((parts & 8) != 0) AddToLink("panels", "marks,find,palette,details", state);
+  if ((parts & 16) != 0) AddToLink("theme", Changed("light&colors=stream&tab=Marks", input), state);
+  return state;
+}
+
 // What a user may do, most of it likely to change something.
-InputEvent SomeEvent(InputBytes& input) {
+InputEvent SomeEvent(InputBytes& input, const ViewerSession& session) {
   switch (input.Below(10)) {
     case 0:
       return KeyPress{static_cast<Key>(input.Below(static_cast<std::size_t>(kLastKey) + 1)),
@@ -59,9 +127,9 @@ InputEvent SomeEvent(InputBytes& input) {
     case 6:
       return ScreenSize{static_cast<int>(input.Number(2)), static_cast<int>(input.Number(2)), 1};
     case 7:
-      return LinkFollowed{ShortText(input)};
+      return LinkFollowed{SomeLink(input, session)};
     case 8:
-      return StateGiven{ShortText(input)};
+      return StateGiven{SomeState(input, session)};
     default:
       return Finger{input.Byte() % 2 == 0, {Pixel(input), Pixel(input)}};
   }
@@ -97,10 +165,7 @@ std::string_view TimeOf(std::string_view link) {
 
 std::string FuzzBrowser(std::string_view input) {
   InputBytes bytes(input);
-  SessionStart start;
-  start.name = "run.db";
-  start.screen = {1400, 800, 1};
-  start.saves = false;
+  SessionStart start = PlainStart();
   const std::uint8_t flags = bytes.Byte();
   if ((flags & 1) != 0) start.link = ShortText(bytes);
   ViewerSession session(TwoRanks(), start);
@@ -111,7 +176,11 @@ std::string FuzzBrowser(std::string_view input) {
     for (const InputEvent& event : *events) session.Take(event);
   }
   while (!bytes.is_empty()) {
-    session.Take(SomeEvent(bytes));
+    const InputEvent event = SomeEvent(bytes, session);
+    session.Take(event);
+    // A page that gives back its state follows its link, too.
+    if (std::holds_alternative<StateGiven>(event))
+      session.Take(LinkFollowed{SomeLink(bytes, session)});
     if (bytes.Byte() % 4 == 0) DrawAll(session);
   }
   DrawAll(session);
@@ -119,12 +188,36 @@ std::string FuzzBrowser(std::string_view input) {
   const Timeline* timeline = session.ui().timeline();
   if (timeline == nullptr) return wrong + "no timeline\n";
   wrong += WrongView(*timeline);
-  const std::string link = session.link();
+  const std::string link = session.link(), state = ViewState(session.ui());
+  session.Take(StateGiven{state});
   session.Take(LinkFollowed{link});
   DrawAll(session);
+  if (const std::string again = ViewState(session.ui()); again != state)
+    wrong += "the state " + state + " became " + again + "\n";
   if (TimeOf(session.link()) != TimeOf(link))
     wrong += "the link " + link + " led to " + session.link() + "\n";
   return wrong;
+}
+
+// Where its places are on the screen.
+const Timeline& DrawnTimeline() {
+  static ViewerSession session(TwoRanks(), PlainStart());
+  DrawAll(session);
+  return *session.ui().timeline();
+}
+
+std::string WrongPlace(const Timeline& timeline, const std::string& text) {
+  const auto place = FindPlace(timeline, text);
+  if (!place.ok() && place.error().empty()) return "no place, without a reason\n";
+  if (place.ok() && !(std::isfinite(place.value().x) && std::isfinite(place.value().y)))
+    return "a place that is nowhere: " + text + "\n";
+  const auto event = FindEventAt(timeline, text);
+  if (!event.ok()) return event.error().empty() ? "no event, without a reason\n" : "";
+  const auto& [row, lane, index] = event.value();
+  const auto& rows = timeline.model().rows;
+  const bool is_there =
+      row < rows.size() && lane < rows[row].lanes.size() && index < rows[row].lanes[lane].size();
+  return is_there ? "" : "an event that is not there: " + text + "\n";
 }
 
 std::string FuzzScript(std::string_view input) {
@@ -135,13 +228,27 @@ std::string FuzzScript(std::string_view input) {
   for (const ScriptStep& step : steps.value()) {
     if (step.line <= line) return "steps that are not in order\n";
     line = step.line;
+    for (const std::string& argument : step.arguments)
+      if (const std::string wrong = WrongPlace(DrawnTimeline(), argument); !wrong.empty())
+        return wrong;
   }
   return {};
+}
+
+// A file that is not understood is told of, and never written over.
+std::string WrongFile(std::string_view input, bool is_read, std::int64_t base_ns) {
+  Sidecar sidecar(PutFile("run.db.marks.json", input));
+  sidecar.Read(base_ns);
+  return sidecar.problem().empty() == is_read
+             ? ""
+             : "another problem with the file than with its text\n";
 }
 
 std::string FuzzSidecar(std::string_view input) {
   constexpr std::int64_t kBaseNs = 1'700'000'000'000'000'000;
   const auto read = ReadSidecarJson(std::string(input), kBaseNs);
+  const std::string wrong = WrongFile(input, read.ok(), kBaseNs);
+  if (!wrong.empty()) return wrong;
   if (!read.ok()) return read.error().empty() ? "refused without a reason\n" : "";
   const std::string written = SidecarJson(read.value(), kBaseNs);
   const auto again = ReadSidecarJson(written, kBaseNs);
