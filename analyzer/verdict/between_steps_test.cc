@@ -28,6 +28,11 @@ TrainingPlan WithEvaluation() {
   return plan;
 }
 
+TrainingPlan WithoutEvaluation(TrainingPlan plan) {
+  plan.evaluate_every = 0;
+  return plan;
+}
+
 TEST(BetweenStepsTest, HardlyAnythingIsNoVerdict) {
   EXPECT_FALSE(VerdictOn(Training()).has_between());
   TrainingPlan plan = WithEvaluation();
@@ -78,7 +83,12 @@ TEST(BetweenStepsTest, EvaluationsAreTheVerdictWhereTheStepsHaveNone) {
   EXPECT_GT(verdict.confidence(), 0.5);
   EXPECT_GE(verdict.levers_size(), 1);
   EXPECT_NE(verdict.evidence(0).text().find("is evaluation"), std::string::npos);
-  EXPECT_GT(verdict.new_step_ns(), 0);
+  // Of all steps with the evaluations, and without: what a regular step takes.
+  const std::int64_t regular_ns = VerdictOn(WithoutEvaluation(plan)).step_ns();
+  EXPECT_NEAR(static_cast<double>(verdict.step_ns()), static_cast<double>(regular_ns) + 640e6 / 64,
+              3e6);
+  EXPECT_NEAR(static_cast<double>(verdict.new_step_ns() + verdict.recording_ns()),
+              static_cast<double>(regular_ns), 3e6);
 }
 
 TEST(BetweenStepsTest, EndsOfEpochs) {

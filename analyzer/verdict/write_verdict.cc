@@ -171,6 +171,14 @@ void CheckOf(const ReplayCheck& check, proto::ReplayCheck& to) {
   to.set_residual_share(check.residual_share);
 }
 
+// The mean of the steps that the cause is spread over: of what lies between regular steps, all.
+std::int64_t StepOf(const DeviceAnalysis& judged, const Savings& savings,
+                    const Decision& decision) {
+  const bool is_between = !savings.between.empty() && decision.cause == &savings.between[0].saving;
+  if (is_between) return Whole(decision.cause->step_ns);
+  return judged.steps.judged_mean_ns().value_or(Whole(savings.step_ns));
+}
+
 void VerdictOf(const Judgement& judgement, const proto::Ranks& between, TimeNs origin,
                proto::Verdict& to) {
   const DeviceAnalysis& judged = *judgement.device;
@@ -183,7 +191,7 @@ void VerdictOf(const Judgement& judgement, const proto::Ranks& between, TimeNs o
   to.set_steps(judged.steps.source == StepSource::kWindow
                    ? 0
                    : static_cast<std::int64_t>(judged.steps.count_judged()));
-  to.set_step_ns(judged.steps.judged_mean_ns().value_or(Whole(savings.step_ns)));
+  to.set_step_ns(StepOf(judged, savings, decision));
   if (savings.recording_known) {
     to.set_recording_ns(Whole(savings.recording_ns));
     to.set_recording_low_ns(Whole(savings.recording_low_ns));
