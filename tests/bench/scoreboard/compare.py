@@ -4,9 +4,10 @@
 
     compare.py before.json after.json
 
-A figure that depends on time differs if its value does by more than 5 %, and by more than 3.5 standard errors of both sides together
-(precision.py), so that all figures of many comparisons are quiet. One that does not depend on time differs if it is more than 1 % another.
-Exit code 1 if something got worse.
+A figure that depends on time differs if its value does by more than 5 %, and by more than 3.5 standard errors (precision.py), so that all
+figures of many comparisons are quiet. Of boards that were measured together each round is compared with the one beside it, else the values,
+which are ratios to calibrations. A figure that does not depend on time differs if it is more than 1 % another. Exit code 1 if something got
+worse.
 """
 
 import argparse
@@ -30,8 +31,11 @@ def counts(change):
     return abs(change.share) > change.least
 
 
-def change_of(before, after):
-    """Both are what boards have of a figure."""
+def change_of(before, after, together=False):
+    """Both are what boards have of a figure; `together`: their rounds were taken turn about."""
+    if together and isinstance(before, list):
+        times = precision.of_pairs(before, after)
+        return Change(times.middle - 1, math.inf if times.error is None else max(LEAST, ERRORS * times.error))
     was, now = precision.of_figure(before), precision.of_figure(after)
     if was.middle == 0:
         return Change(0.0 if now.middle == 0 else math.inf, LEAST)
@@ -46,7 +50,12 @@ def change_of(before, after):
 
 def compare(before, after):
     """The change of each figure that is in both, by its name."""
-    return {name: change_of(told, after["figures"][name]) for name, told in before["figures"].items() if name in after["figures"]}
+    together = are_together(before, after)
+    return {name: change_of(told, after["figures"][name], together) for name, told in before["figures"].items() if name in after["figures"]}
+
+
+def are_together(before, after):
+    return before.get("together") is not None and before["together"] == after.get("together")
 
 
 def main():
@@ -60,6 +69,8 @@ def main():
         parser.error(str(error))
     if before["machine"] != after["machine"]:
         print("of two machines: ratios of other processors differ by more than their rounds do")
+    elif not are_together(before, after):
+        print("of two times: what else the machine did counts, too; measure.py with both folders measures them turn about")
     worse = 0
     for name, change in compare(before, after).items():
         verdict = "the same" if not counts(change) else "WORSE" if change.share > 0 else "better"

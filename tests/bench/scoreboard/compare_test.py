@@ -39,11 +39,29 @@ class Compare(unittest.TestCase):
         error = statistics.mean(value.error for value in values)
         self.assertAlmostEqual(error / scatter, 1, delta=0.1)
 
+    def test_so_is_the_error_of_pairs(self):
+        chance = random.Random(4)
+        values = [precision.of_pairs(rounds(chance, 3, count=25), rounds(chance, 3, count=25)) for _ in range(2000)]
+        scatter = statistics.stdev(value.middle for value in values)
+        self.assertAlmostEqual(statistics.mean(value.error for value in values) / scatter, 1, delta=0.3)
+
     def test_little_does_not_count_however_certain(self):
         one = [(3.0, 1.0)] * 9
         self.assertFalse(compare.counts(compare.change_of(one, [(3.12, 1.0)] * 9)))
         self.assertTrue(compare.counts(compare.change_of(one, [(3.18, 1.0)] * 9)))
         self.assertTrue(compare.counts(compare.change_of(one, [(2.7, 1.0)] * 9)))
+
+    def test_boards_that_were_measured_together_are_compared_round_by_round(self):
+        # Another program on the core slows a calibration by less, for most of the rounds of one board.
+        paces = [1.0, 1.0, 1.7, 1.7, 1.7, 1.7, 1.7, 1.0, 1.0]
+        before = [(3 * pace, pace ** 0.6) for pace in paces]
+        after = [(3 * pace, 1.0) for pace in paces]
+        for told, changed in ((after, False), ([(1.1 * cost, 1.0) for cost, _ in after], True)):
+            one, other = board(report=before), board(report=told)
+            one["together"] = other["together"] = "a"
+            self.assertEqual(compare.counts(compare.compare(one, other)["report (small)"]), changed)
+            other["together"] = "b"
+            self.assertNotAlmostEqual(compare.compare(one, other)["report (small)"].share, 0.1 * changed, places=2)
 
     def test_one_round_tells_nothing(self):
         self.assertFalse(compare.counts(compare.change_of([(3.0, 1.0)], [(9.0, 1.0)])))

@@ -80,21 +80,11 @@ def own_cost(work):
     return used.ru_utime + used.ru_stime
 
 
-class Bench:
-    """Programs and inputs. Inputs are made when they are needed, in `folder`."""
+class Inputs:
+    """Are made when they are needed, in `folder`."""
 
-    def __init__(self, programs, folder, size):
-        self.programs, self.folder, self.size = pathlib.Path(programs), pathlib.Path(folder), SIZES[size]
-
-    @property
-    def analyze(self):
-        return self.programs / "analyze"
-
-    @property
-    def library(self):
-        """Beside the programs, as it is installed, or in the other folder of a build."""
-        beside = self.programs / "libtraceinject.so"
-        return beside if beside.exists() else self.programs.parent / "lib" / "libtraceinject.so"
+    def __init__(self, folder, size):
+        self.folder, self.size = pathlib.Path(folder), SIZES[size]
 
     @functools.cached_property
     def training(self):
@@ -121,9 +111,26 @@ class Bench:
         kineto_import.write_trace(path, self.size.megabytes * 1_000_000)
         return path
 
+
+class Bench:
+    """Programs, and the inputs that they may share with others."""
+
+    def __init__(self, programs, inputs):
+        self.programs, self.inputs = pathlib.Path(programs), inputs
+
+    @property
+    def analyze(self):
+        return self.programs / "analyze"
+
+    @property
+    def library(self):
+        """Beside the programs, as it is installed, or in the other folder of a build."""
+        beside = self.programs / "libtraceinject.so"
+        return beside if beside.exists() else self.programs.parent / "lib" / "libtraceinject.so"
+
     @functools.cached_property
     def frames(self):
-        shown = cost_of([self.programs / "traceview", self.events, "--bench-frames", "100"])
+        shown = cost_of([self.programs / "traceview", self.inputs.events, "--bench-frames", "100"])
         return json.loads(shown.output)
 
     def player(self):
@@ -131,12 +138,12 @@ class Bench:
 
     def play(self, recorded):
         environment = {"PATH": os.environ["PATH"], "LD_LIBRARY_PATH": str(self.player().parent),
-                       "TRACEINJECT_OUTPUT": str(self.folder / "played.db")}
+                       "TRACEINJECT_OUTPUT": str(self.inputs.folder / "played.db")}
         if recorded:
             environment["LD_PRELOAD"] = str(self.library)
-        for left in self.folder.glob("played.db*"):
+        for left in self.inputs.folder.glob("played.db*"):
             left.unlink()
-        steps = max(self.size.rows // 400, 500)  # below, what a file has anyway would count
+        steps = max(self.inputs.size.rows // 400, 500)  # below, what a file has anyway would count
         return cost_of([self.player(), "--nvtx", "--nccl", "new", "--steps", str(steps), "--kernels", "40"], environment)
 
 
@@ -167,10 +174,10 @@ def copy_memory(_):
 
 
 CALIBRATIONS = {
-    "scan of the recording": lambda bench: own_cost(lambda: scan(bench.training)),
-    "scan of the events": lambda bench: own_cost(lambda: scan(bench.events, ("kernel", "api", "nvtx"))),
-    "Python's parser": lambda bench: cost_of([sys.executable, "-c", "import json, sys; json.load(open(sys.argv[1]))", bench.trace]).processor_s,
-    "inserts": lambda bench: own_cost(lambda: insert(bench.size.rows)),
+    "scan of the recording": lambda bench: own_cost(lambda: scan(bench.inputs.training)),
+    "scan of the events": lambda bench: own_cost(lambda: scan(bench.inputs.events, ("kernel", "api", "nvtx"))),
+    "Python's parser": lambda bench: cost_of([sys.executable, "-c", "import json, sys; json.load(open(sys.argv[1]))", bench.inputs.trace]).processor_s,
+    "inserts": lambda bench: own_cost(lambda: insert(bench.inputs.size.rows)),
     "copy of memory": lambda bench: own_cost(lambda: copy_memory(bench)),
     "without the library": lambda bench: bench.play(False).processor_s,
     "shell without the library": lambda bench: own_shells(bench, False),
@@ -193,9 +200,13 @@ def stored_events(path):
     return count
 
 
+def export_cost(bench, *to):
+    return cost_of([bench.analyze, "export", bench.inputs.training, "--to", *to, "-o", os.devnull, "--no-progress"]).processor_s
+
+
 def recording_bytes(bench):
     bench.play(True)
-    path = bench.folder / "played.db"
+    path = bench.inputs.folder / "played.db"
     return path.stat().st_size / stored_events(path)
 
 
@@ -205,13 +216,13 @@ def exported_symbols(bench):
 
 
 def columns_bytes(bench):
-    path = bench.folder / "kernels.columns"
-    cost_of([bench.analyze, "export", bench.training, "--to", "columns", "--table", "kernels", "-o", path, "--no-progress"])
+    path = bench.inputs.folder / "kernels.columns"
+    cost_of([bench.analyze, "export", bench.inputs.training, "--to", "columns", "--table", "kernels", "-o", path, "--no-progress"])
     return path.stat().st_size / kernels_of(bench)
 
 
 def kernels_of(bench):
-    run = sqlite3.connect(bench.training)
+    run = sqlite3.connect(bench.inputs.training)
     count = run.execute("SELECT count(*) FROM kernel").fetchone()[0]
     run.close()
     return count
@@ -219,12 +230,12 @@ def kernels_of(bench):
 
 def viewer_memory(bench):
     """Beyond what it takes for a recording of a thousand events."""
-    small, large = (peak_bytes([bench.programs / "traceview", path, "--check"]) for path in (bench.few_events, bench.events))
-    return (large - small) / bench.size.events
+    small, large = (peak_bytes([bench.programs / "traceview", path, "--check"]) for path in (bench.inputs.few_events, bench.inputs.events))
+    return (large - small) / bench.inputs.size.events
 
 
 def report_memory(bench):
-    small, large = (peak_bytes([bench.analyze, path, "--no-progress"]) for path in (bench.few_events, bench.training))
+    small, large = (peak_bytes([bench.analyze, path, "--no-progress"]) for path in (bench.inputs.few_events, bench.inputs.training))
     return (large - small) / kernels_of(bench)
 
 
@@ -234,7 +245,7 @@ def start_calls(bench):
         raise Absent("strace is not installed")
 
     def calls(environment):
-        trace = bench.folder / "calls"
+        trace = bench.inputs.folder / "calls"
         cost_of(["strace", "-f", "-o", trace, *(f"-E{name}={value}" for name, value in environment.items()), "bash", "-c", "true"])
         return len(trace.read_text().splitlines())
 
@@ -244,14 +255,13 @@ def start_calls(bench):
 # name, calibration (None: it does not depend on time), what one unit is, limit, function of a Bench.
 Figure = collections.namedtuple("Figure", "name calibration unit limit measure")
 FIGURES = [
-    Figure("report", "scan of the recording", "scans", 4.0, lambda bench: cost_of([bench.analyze, bench.training, "--no-progress"]).processor_s),
+    Figure("report", "scan of the recording", "scans", 4.0, lambda bench: cost_of([bench.analyze, bench.inputs.training, "--no-progress"]).processor_s),
     Figure("report as JSON of a trace", "Python's parser", "parses", 0.5,
-           lambda bench: cost_of([bench.analyze, bench.trace, "--format", "json", "--no-progress"]).processor_s),
-    Figure("kernels as columns", "scan of the recording", "scans", 4.0,
-           lambda bench: cost_of([bench.analyze, "export", bench.training, "--to", "columns", "--table", "kernels", "-o", os.devnull, "--no-progress"]).processor_s),
-    Figure("export for Perfetto", "scan of the recording", "scans", 12.0,
-           lambda bench: cost_of([bench.analyze, "export", bench.training, "--to", "perfetto", "-o", os.devnull, "--no-progress"]).processor_s),
-    Figure("viewer reads", "scan of the events", "scans", 6.0, lambda bench: cost_of([bench.programs / "traceview", bench.events, "--check"]).processor_s),
+           lambda bench: cost_of([bench.analyze, bench.inputs.trace, "--format", "json", "--no-progress"]).processor_s),
+    Figure("kernels as columns", "scan of the recording", "scans", 4.0, lambda bench: export_cost(bench, "columns", "--table", "kernels")),
+    Figure("export for Perfetto", "scan of the recording", "scans", 12.0, lambda bench: export_cost(bench, "perfetto")),
+    Figure("viewer reads", "scan of the events", "scans", 6.0,
+           lambda bench: cost_of([bench.programs / "traceview", bench.inputs.events, "--check"]).processor_s),
     Figure("program with the library", "without the library", "times", 6.0, lambda bench: bench.play(True).processor_s),
     Figure("shell with the library", "shell without the library", "times", 2.5, lambda bench: own_shells(bench, True)),
     Figure("viewer, draw commands of a frame", None, "commands", 10, lambda bench: bench.frames["draw_commands"]["max"]),

@@ -22,7 +22,7 @@ class CountedFigures(unittest.TestCase):
         for figure in COUNTED:
             with self.subTest(figure=figure.name), tempfile.TemporaryDirectory() as folder:
                 try:
-                    value = figure.measure(figures.Bench(PROGRAMS, folder, SIZES.get(figure.name, "tiny")))
+                    value = figure.measure(figures.Bench(PROGRAMS, figures.Inputs(folder, SIZES.get(figure.name, "tiny"))))
                 except (figures.Absent, FileNotFoundError) as absent:
                     self.skipTest(str(absent))
                 self.assertGreater(value, 0)

@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measures the figures of the project (figures.py) and writes them as JSON, for compare.py.
 
-    measure.py build/release/bin -o before.json
-    measure.py build/release/bin -o after.json
+    measure.py /tmp/before/bin build/release/bin -o before.json -o after.json
     compare.py before.json after.json
 
 A figure that depends on time is measured between two runs of its calibration loop, all on one processor: what else the machine does meets
-both. Rounds go on until the standard error is small enough: nine on a quiet machine, some fifty on a busy one. Exit code 1 if a figure is
-above its limit.
+both. Not alike, though: where another program ran on the same core, a scan took 1.4 times as long and an export 1.7 times. The rounds of
+several folders are taken turn about, and then compared with each other; boards of different times (measure.py FOLDER -o FILE, twice) only
+by their calibrations. Rounds go on until the standard error is small enough: nine on a quiet machine, some fifty on a busy one. Exit code 1
+if a figure is above its limit.
 """
 
 import argparse
@@ -18,6 +19,7 @@ import pathlib
 import platform
 import sys
 import tempfile
+import uuid
 
 import figures
 import precision
@@ -35,6 +37,7 @@ def machine():
 
 
 FEWEST_ROUNDS = 6
+FEWEST_PAIRS = 9
 
 
 def one_round(figure, bench):
@@ -45,27 +48,35 @@ def one_round(figure, bench):
 
 
 def is_precise(rounds, wanted):
-    return len(rounds) >= FEWEST_ROUNDS and precision.of_rounds(rounds).error <= wanted
+    """Of one folder, or of each of several over the first."""
+    first, *others = rounds
+    if len(first) < (FEWEST_PAIRS if others else FEWEST_ROUNDS):
+        return False
+    values = [precision.of_pairs(first, other) for other in others] or [precision.of_rounds(first)]
+    return all(value.error <= wanted for value in values)
 
 
-def measure(chosen, bench, options, say):
-    """Of each figure its rounds, or its number where it does not depend on time. Turn about, so that what the machine does meets all."""
-    told = {}
+def measure(chosen, benches, options, say):
+    """Of each bench and figure the rounds, or the number where it does not depend on time. Turn about, so that what the machine does meets all."""
+    told = [{} for _ in benches]
     left = []
     for figure in chosen:
         say(figure.name)
         try:
-            value = figure.measure(bench)  # makes what it reads, and brings it into memory
+            values = [figure.measure(bench) for bench in benches]  # makes what it reads, and brings it into memory
         except figures.Absent as absent:
             say(f"{figure.name}: left out, {absent}\n")
             continue
-        told[figure.name] = value if figure.calibration is None else []
+        for board, value in zip(told, values):
+            board[figure.name] = value if figure.calibration is None else []
         left += [figure] * (figure.calibration is not None)
     for number in range(options.most_rounds):
+        turns = list(zip(benches, told))[:: -1 if number % 2 else 1]
         for figure in left:
             say(f"round {number + 1}, {len(left)} figures: {figure.name}")
-            told[figure.name].append(one_round(figure, bench))
-        left = [figure for figure in left if not is_precise(told[figure.name], options.precision)]
+            for bench, board in turns:
+                board[figure.name].append(one_round(figure, bench))
+        left = [figure for figure in left if not is_precise([board[figure.name] for board in told], options.precision)]
     return told
 
 
@@ -86,8 +97,8 @@ def show(board):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("programs", type=pathlib.Path, help="the folder with analyze and traceview")
-    parser.add_argument("-o", "--output", type=pathlib.Path, help="the JSON file")
+    parser.add_argument("programs", type=pathlib.Path, nargs="+", help="the folder with analyze and traceview; of several, turn about")
+    parser.add_argument("-o", "--output", type=pathlib.Path, action="append", default=[], help="the JSON file; one of each folder")
     parser.add_argument("--size", action="append", choices=list(figures.SIZES), help="of the inputs; may be repeated (default: small and large)")
     parser.add_argument("--precision", type=float, default=0.012, help="standard error to reach, as a share (default: %(default)s)")
     parser.add_argument("--most-rounds", type=int, default=60, help="however unsure a figure is then (default: %(default)s)")
@@ -95,8 +106,11 @@ def main():
     parser.add_argument("--processor", type=int, help="to run on (default: the last one that the process may use)")
     parser.add_argument("--folder", help="for the inputs (default: the system's for temporary files)")
     options = parser.parse_args()
-    if missing := figures.need_programs(options.programs):
-        parser.error(missing)
+    for folder in options.programs:
+        if missing := figures.need_programs(folder):
+            parser.error(missing)
+    if len(options.output) not in (0, len(options.programs)):
+        parser.error(f"-o: {len(options.output)} files for {len(options.programs)} folders")
     try:
         chosen = figures.named(options.figure)
     except ValueError as error:
@@ -107,18 +121,26 @@ def main():
         if sys.stderr.isatty() or text.endswith("\n"):
             print(f"\r\033[K{text}" if sys.stderr.isatty() else text, end="", file=sys.stderr, flush=True)
 
-    board = {"machine": machine(), "figures": {}}
+    together = uuid.uuid4().hex  # of boards with this in common the rounds were taken turn about
+    boards = [{"machine": machine(), "together": together, "figures": {}} for _ in options.programs]
     for size in options.size or ["small", "large"]:
         with tempfile.TemporaryDirectory(dir=options.folder) as folder:
+            inputs = figures.Inputs(folder, size)
+            benches = [figures.Bench(programs.resolve(), inputs) for programs in options.programs]
             try:
-                told = measure(chosen, figures.Bench(options.programs.resolve(), folder, size), options, say)
+                told = measure(chosen, benches, options, say)
             except figures.Failed as error:
                 sys.exit(f"measure.py: {error}")
-        board["figures"].update({f"{name} ({size})": one for name, one in told.items()})
+        for board, of_board in zip(boards, told):
+            board["figures"].update({f"{name} ({size})": one for name, one in of_board.items()})
     say("")
-    if options.output:
-        options.output.write_text(json.dumps(board, indent=1) + "\n")
-    broken = show(board)
+    for board, path in zip(boards, options.output):
+        path.write_text(json.dumps(board, indent=1) + "\n")
+    broken = []
+    for board, programs in zip(boards, options.programs):
+        if len(boards) > 1:
+            print(f"{programs}:")
+        broken += show(board)
     if broken:
         sys.exit("above the limit: " + "; ".join(broken))
 

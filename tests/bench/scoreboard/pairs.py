@@ -5,9 +5,9 @@ finds programs that a wrapper makes slower by a share.
 
     pairs.py build/release/bin --pairs 20 --slower 0.1 --size tiny
 
-The boards of a pair are measured one after the other on one processor; with --jobs N so many pairs at a time, each on a core of its own. A
-busy sibling, which in a virtual machine can be somebody else's, slows a program and its calibration loop by different shares: an export took
-5.3 scans on one processor and 4.4 on the one beside it.
+The boards of a pair are measured turn about on one processor; with --jobs N so many pairs at a time, each on a core of its own. A busy
+sibling, which in a virtual machine can be somebody else's, slows a program and its calibration loop by different shares: measured one after
+the other, an export took 5.3 scans on one board and 4.4 on the next.
 """
 
 import argparse
@@ -57,13 +57,15 @@ def one_of_each_core(processors):
     return list(first.values())
 
 
-def measured(programs, options, processor, path):
+def measured(folders, options, processor, stem):
+    """A board of each."""
     chosen = [word for figure in options.figure for word in ("--figure", figure)]
-    done = subprocess.run([sys.executable, "-B", HERE / "measure.py", programs, "--size", options.size, "-o", path,
+    paths = [stem.with_suffix(f".{number}.json") for number in range(len(folders))]
+    done = subprocess.run([sys.executable, "-B", HERE / "measure.py", *folders, "--size", options.size, *(f"--output={path}" for path in paths),
                            "--processor", str(processor), *chosen], capture_output=True, text=True)
-    if not path.exists():
+    if not paths[-1].exists():
         sys.exit(f"pairs.py: {done.stderr}")
-    return json.loads(path.read_text())
+    return [json.loads(path.read_text()) for path in paths]
 
 
 def main():
@@ -92,25 +94,25 @@ def main():
 
             def one_pair(number):
                 processor = free.popleft()
-                told = {(number, kind): measured(programs, options, processor, folder / f"{number}.{kind}.json")
-                        for kind, programs in (("first", plain), ("second", plain), ("slower", slower))}
+                told = {(number, kind): compare.compare(*measured([plain, other], options, processor, folder / f"{number}-{kind}"))
+                        for kind, other in (("equal", plain), ("slower", slower))}
                 free.append(processor)
                 print(f"pair {number + 1} of {options.pairs} is measured", file=sys.stderr, flush=True)
                 return told
 
             try:
-                boards = {task: board for told in pool.map(one_pair, range(options.pairs)) for task, board in told.items()}
+                compared = {task: changes for told in pool.map(one_pair, range(options.pairs)) for task, changes in told.items()}
             except KeyboardInterrupt:
                 pool.shutdown(cancel_futures=True)  # those that are measured have ended: the terminal told their processes, too
                 sys.exit("pairs.py: interrupted")
     print(f"{options.pairs} pairs, {options.size}")
     for figure in options.figure:
         key = f"{figure} ({options.size})"
-        changes = {kind: [compare.compare(boards[number, "first"], boards[number, kind])[key] for number in range(options.pairs)] for kind in ("second", "slower")}
-        false = sum(compare.counts(change) for change in changes["second"])
+        changes = {kind: [compared[number, kind][key] for number in range(options.pairs)] for kind in ("equal", "slower")}
+        false = sum(compare.counts(change) for change in changes["equal"])
         found = sum(compare.counts(change) and change.share > 0 for change in changes["slower"])
         middle = sorted(change.share for change in changes["slower"])[options.pairs // 2]
-        spread = max(abs(change.share) for change in changes["second"])
+        spread = max(abs(change.share) for change in changes["equal"])
         print(f"{figure:<32} differences between equals: {false:>2} (largest {100 * spread:.1f} %); {100 * options.slower:.0f} % slower found: {found:>2} "
               f"(in the middle {100 * middle:+.1f} %)", flush=True)
 
