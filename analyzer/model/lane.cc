@@ -181,37 +181,78 @@ void Lane::BuildBlocks() {
 // without length.
 TimeNs Lane::LastTime() const { return std::max(end(size() - 1) - 1, start(size() - 1)) - origin_; }
 
+// Adds the finest cells in their order: two that belong together are joined as soon as the second
+// is known, so that no level is needed but as it is kept.
+class Lane::PyramidBuilder {
+ public:
+  explicit PyramidBuilder(std::vector<Level>& levels) : levels_(levels), waiting_(levels.size()) {}
+
+  int shift() const { return levels_.front().shift; }
+  void Add(const CellSum& cell) { AddTo(0, cell); }
+  // The last cell of a level may have none beside it.
+  void Finish() {
+    for (std::size_t level = 0; level + 1 < levels_.size(); ++level) {
+      if (levels_[level].cells.size() % 2 == 1) AddTo(level + 1, waiting_[level]);
+    }
+  }
+
+ private:
+  void AddTo(std::size_t level, CellSum cell) {
+    while (true) {
+      levels_[level].cells.push_back(Quantized(levels_[level].shift, cell));
+      const bool is_second = levels_[level].cells.size() % 2 == 0;
+      if (!is_second) {
+        waiting_[level] = cell;
+        return;
+      }
+      cell = Join(waiting_[level], cell);
+      ++level;
+    }
+  }
+
+  std::vector<Level>& levels_;
+  std::vector<CellSum> waiting_;  // of each level the first of two
+};
+
 void Lane::BuildPyramid() {
   const std::size_t most_cells = size() / kEventsPerCell;
   if (most_cells == 0) return;
   int shift = 0;
-  while (static_cast<std::size_t>(LastTime() >> shift) + 1 > most_cells) ++shift;
-  std::vector<CellSum> sums = SumFinestCells(shift);
-  levels_.push_back(Quantize(shift, sums));
-  while (sums.size() > 1) {
-    std::vector<CellSum> wider((sums.size() + 1) / 2);
-    for (std::size_t i = 0; i < wider.size(); ++i) {
-      wider[i] = 2 * i + 1 < sums.size() ? Join(sums[2 * i], sums[2 * i + 1]) : sums[2 * i];
-    }
-    sums = std::move(wider);
-    levels_.push_back(Quantize(++shift, sums));
+  while (CellsOf(shift) > most_cells) ++shift;
+  for (std::size_t cells = CellsOf(shift);; cells = (cells + 1) / 2) {
+    levels_.push_back({shift++, {}});
+    levels_.back().cells.reserve(cells);
+    if (cells == 1) break;
   }
+  PyramidBuilder builder(levels_);
+  SumFinestCells(builder);
+  builder.Finish();
 }
 
-std::vector<Lane::CellSum> Lane::SumFinestCells(int shift) const {
+std::size_t Lane::CellsOf(int shift) const {
+  return static_cast<std::size_t>(LastTime() >> shift) + 1;
+}
+
+void Lane::SumFinestCells(PyramidBuilder& builder) const {
+  const int shift = builder.shift();
   const TimeNs origin = origin_;
-  std::vector<CellSum> sums(static_cast<std::size_t>(LastTime() >> shift) + 1);
+  CellSum sum;
+  TimeNs summed = 0;  // the cell that it is of
+  const auto go_to = [&](TimeNs cell) {
+    for (; summed < cell; ++summed) builder.Add(std::exchange(sum, {}));
+  };
   for (std::size_t event = 0; event < size(); ++event) {
     const TimeNs from = start(event) - origin, to = end(event) - origin;
     const TimeNs last_cell = std::max(to - 1, from) >> shift;
     for (TimeNs cell = from >> shift; cell <= last_cell; ++cell) {
       const TimeNs cell_start = cell << shift, cell_end = (cell + 1) << shift;
-      sums[static_cast<std::size_t>(cell)].Add(static_cast<std::uint32_t>(event),
-                                               std::min(to, cell_end) - std::max(from, cell_start),
-                                               CategoryOf(ink(event)), from >= cell_start);
+      go_to(cell);
+      sum.Add(static_cast<std::uint32_t>(event),
+              std::min(to, cell_end) - std::max(from, cell_start), CategoryOf(ink(event)),
+              from >= cell_start);
     }
   }
-  return sums;
+  go_to(summed + 1);
 }
 
 Lane::CellSum Lane::Join(const CellSum& left, const CellSum& right) {
@@ -237,20 +278,16 @@ Lane::CellSum Lane::Join(const CellSum& left, const CellSum& right) {
   return sum;
 }
 
-Lane::Level Lane::Quantize(int shift, const std::vector<CellSum>& sums) const {
+Lane::Cell Lane::Quantized(int shift, const CellSum& sum) {
   const TimeNs width = TimeNs{1} << shift;
-  Level level{shift, std::vector<Cell>(sums.size())};
-  for (std::size_t i = 0; i < sums.size(); ++i) {
-    Cell& cell = level.cells[i];
-    cell.event = sums[i].longest.event;
-    cell.busy = RoundedUpShare(sums[i].busy, width);
-    cell.count = static_cast<std::uint16_t>(
-        std::min<std::size_t>(sums[i].count, std::numeric_limits<std::uint16_t>::max()));
-    for (std::size_t category = 0; category < kCategories; ++category) {
-      cell.mix[category] = RoundedUpShare(sums[i].mix[category], width);
-    }
-  }
-  return level;
+  Cell cell;
+  cell.event = sum.longest.event;
+  cell.busy = RoundedUpShare(sum.busy, width);
+  cell.count = static_cast<std::uint16_t>(
+      std::min<std::size_t>(sum.count, std::numeric_limits<std::uint16_t>::max()));
+  for (std::size_t category = 0; category < kCategories; ++category)
+    cell.mix[category] = RoundedUpShare(sum.mix[category], width);
+  return cell;
 }
 
 std::size_t Lane::FirstEndingAfter(TimeNs time_ns) const {

@@ -9,7 +9,7 @@
 // most of it, number of events), each level from the one below. The finest cells are the narrowest
 // of which there are at most one per 16 events; what is drawn finer than that is summed up from
 // the events themselves, blocks of 64 at a time. Memory: about 3 bytes per event beside the event's
-// own 8 to 12.
+// own 5 to 8.
 #pragma once
 
 #include <array>
@@ -133,13 +133,16 @@ class Lane {
     std::uint32_t longest = 0;
   };
   struct CellSum;
+  class PyramidBuilder;
   class Walker;
 
   void BuildBlocks();
   void BuildPyramid();
-  std::vector<CellSum> SumFinestCells(int shift) const;
+  void SumFinestCells(PyramidBuilder& builder) const;
   static CellSum Join(const CellSum& left, const CellSum& right);
-  Level Quantize(int shift, const std::vector<CellSum>& sums) const;
+  static Cell Quantized(int shift, const CellSum& sum);
+  // How many cells of a width there are.
+  std::size_t CellsOf(int shift) const;
 
   TimeNs Duration(std::size_t event) const { return events_.length(event); }
   TimeNs LastTime() const;

@@ -116,8 +116,8 @@ TEST(PackedColumn, MemoryIsThatOfTheDifferences) {
     times.push_back(static_cast<std::int64_t>(i) * 10'000);
   }
   EXPECT_LT(same.memory_bytes(), kCount);
-  EXPECT_LT(ids.memory_bytes(), 2 * kCount);
-  EXPECT_LT(times.memory_bytes(), 5 * kCount);
+  EXPECT_LT(ids.memory_bytes(), kCount * 5 / 4);
+  EXPECT_LT(times.memory_bytes(), 3 * kCount);
 }
 
 }  // namespace

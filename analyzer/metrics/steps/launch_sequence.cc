@@ -188,10 +188,8 @@ class SequenceBuilder {
 
   LaunchSequence Build() {
     const std::vector<std::uint32_t> ordered = ByLaunch(ops_, rank_.api.size());
-    for (auto* column : {&sequence_.name, &sequence_.shape, &sequence_.first_op.Own()})
-      column->reserve(ordered.size());
-    for (auto* column : {&sequence_.launched.Own(), &sequence_.length.Own()})
-      column->reserve(ordered.size());
+    for (auto* column : {&sequence_.name, &sequence_.shape}) column->reserve(ordered.size());
+    sequence_.launched.Own().reserve(ordered.size());
     for (std::size_t i = 0; i < ordered.size();) {
       const std::size_t next = EndOfElement(ordered, i);
       const std::span<const std::uint32_t> rows(ordered.data() + i, next - i);
@@ -200,10 +198,11 @@ class SequenceBuilder {
       const std::uint32_t program = launch == kNone ? kNone : programs_.Of(launch);
       // What another thread launches meanwhile does not end a program.
       if (program == kNone || program != program_) Append(rows, program);
-      sequence_.length.Own().back() += LengthOf(rows);
+      length_ += LengthOf(rows);
       if (program != kNone) program_ = program;
       i = next;
     }
+    sequence_.length_before.Own().push_back(length_);
     return std::move(sequence_);
   }
 
@@ -244,7 +243,7 @@ class SequenceBuilder {
     sequence_.shape.push_back(tokens.shape);
     sequence_.launched.Own().push_back(latest_);
     sequence_.first_op.Own().push_back(rows.front());
-    sequence_.length.Own().push_back(0);
+    sequence_.length_before.Own().push_back(length_);
     ++sequence_.names[tokens.name].count;
     ++sequence_.shapes[tokens.shape].count;
   }
@@ -268,6 +267,7 @@ class SequenceBuilder {
   ProgramExecutions programs_;
   bool any_launch_ = false;
   TimeNs latest_ = 0;
+  TimeNs length_ = 0;              // of all operations so far
   std::uint32_t program_ = kNone;  // the last that was begun
 };
 
@@ -300,9 +300,9 @@ LaunchSequence Merged(const LaunchSequence& sequence, const std::vector<std::siz
   for (const std::size_t end : ends) {
     LaunchSequence::Token token{0, false, false, true};
     std::uint64_t name = 0, shape = 0;
-    TimeNs length = 0;
     merged.launched.Own().push_back(sequence.launched[i]);
     merged.first_op.Own().push_back(sequence.first_op[i]);
+    merged.length_before.Own().push_back(sequence.length_before[i]);
     for (; i < end; ++i) {
       const LaunchSequence::Token& part = sequence.names[sequence.name[i]];
       token.optimizer |= part.optimizer;
@@ -310,15 +310,25 @@ LaunchSequence Merged(const LaunchSequence& sequence, const std::vector<std::siz
       token.kernel |= part.kernel;
       name = Mixed(name + sequence.name[i] + 1);
       shape = Mixed(shape + sequence.shape[i] + 1);
-      length += sequence.length[i];
     }
-    merged.length.Own().push_back(length);
     merged.name.push_back(names.Of(name, merged.names, token));
     merged.shape.push_back(shapes.Of(shape, merged.shapes, token));
     ++merged.names[merged.name.back()].count;
     ++merged.shapes[merged.shape.back()].count;
   }
+  merged.length_before.Own().push_back(sequence.length_before[i]);
   return merged;
+}
+
+template <typename T>
+void EraseFirst(std::size_t count, std::vector<T>& column) {
+  column.erase(column.begin(), column.begin() + static_cast<std::ptrdiff_t>(count));
+}
+template <typename T>
+void EraseFirst(std::size_t count, PackedColumn<T>& column) {
+  PackedColumn<T> rest;
+  rest.Append(column, count, column.size() - count);
+  column = std::move(rest);
 }
 
 }  // namespace
@@ -361,10 +371,11 @@ LaunchSequence WithoutStartUp(const LaunchSequence& sequence, StartUpBy by) {
     if (early) begin = std::max(begin, at + 1);
   }
   LaunchSequence rest = sequence;
-  for (auto* column : {&rest.name, &rest.shape, &rest.first_op.Own()})
-    column->erase(column->begin(), column->begin() + static_cast<std::ptrdiff_t>(begin));
-  for (auto* column : {&rest.launched.Own(), &rest.length.Own()})
-    column->erase(column->begin(), column->begin() + static_cast<std::ptrdiff_t>(begin));
+  EraseFirst(begin, rest.name);
+  EraseFirst(begin, rest.shape);
+  EraseFirst(begin, rest.launched.Own());
+  EraseFirst(begin, rest.first_op.Own());
+  EraseFirst(begin, rest.length_before.Own());
   for (auto* table : {&rest.names, &rest.shapes}) {
     for (LaunchSequence::Token& token : *table) token.count = 0;
   }

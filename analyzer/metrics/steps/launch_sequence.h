@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "analyzer/metrics/steps/shared_column.h"
+#include "analyzer/model/packed_column.h"
 #include "analyzer/model/run.h"
 
 namespace traceinject {
@@ -26,14 +27,21 @@ struct LaunchSequence {
     bool kernel = false;      // it is a kernel, or holds one
   };
 
-  std::vector<std::uint32_t> name, shape;  // of each element: indices into the two tables
-  SharedColumn<TimeNs> launched;           // on the host; never decreases
-  SharedColumn<std::uint32_t> first_op;    // row of an operation of the element
-  SharedColumn<TimeNs> length;             // of its operations, added up
+  // What is looked for is looked for in these; the others are asked about few elements.
+  std::vector<std::uint32_t> name, shape;      // of each element: indices into the two tables
+  SharedColumn<std::vector<TimeNs>> launched;  // on the host; never decreases
+  SharedColumn<PackedColumn<std::uint32_t>> first_op;  // row of an operation of the element
+  // Lengths of the operations of all elements before it, from some element on, added up; and one
+  // past the last.
+  SharedColumn<PackedColumn<TimeNs>> length_before;
   std::vector<Token> names, shapes;
   TimeNs busy_ns = 0, communication_ns = 0;  // sums of lengths
 
   std::size_t size() const { return name.size(); }
+  // Of the operations of elements [begin, end), added up. O(1).
+  TimeNs LengthOf(std::size_t begin, std::size_t end) const {
+    return length_before[end] - length_before[begin];
+  }
 };
 
 // Operations without a launch call stand where the device began them. O(operations + calls).

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <utility>
 
 namespace traceinject {
@@ -89,14 +88,9 @@ class LoopFinder {
 
   double Covered(const std::vector<Stretch>& runs) const {
     TimeNs covered_ns = 0;
-    for (const Stretch& run : runs) covered_ns += LengthOf(run.begin, run.end);
+    for (const Stretch& run : runs) covered_ns += sequence_.LengthOf(run.begin, run.end);
     return static_cast<double>(covered_ns) /
            static_cast<double>(std::max<TimeNs>(1, sequence_.busy_ns));
-  }
-  TimeNs LengthOf(std::size_t begin, std::size_t end) const {
-    const auto first = sequence_.length.begin();
-    return std::accumulate(first + static_cast<std::ptrdiff_t>(begin),
-                           first + static_cast<std::ptrdiff_t>(end), TimeNs{0});
   }
 
   // Whether the body is repeated in each body of another loop.

@@ -3,17 +3,16 @@
 
 #include <cstddef>
 #include <memory>
-#include <vector>
+#include <utility>
 
 namespace traceinject {
 
 // A column that its copies share until one of them writes: sequences of the same elements that are
 // told apart in several ways need what does not differ but once. Not for several threads.
-template <typename T>
+// Values: std::vector or PackedColumn.
+template <typename Values>
 class SharedColumn {
  public:
-  using Values = std::vector<T>;
-
   // For writing: a copy of its own where it is shared. O(n) then, else O(1).
   Values& Own() {
     if (values_.use_count() > 1) values_ = std::make_shared<Values>(*values_);
@@ -21,11 +20,11 @@ class SharedColumn {
   }
 
   std::size_t size() const { return values_->size(); }
-  const T& operator[](std::size_t index) const { return (*values_)[index]; }
-  const T& front() const { return values_->front(); }
-  const T& back() const { return values_->back(); }
-  typename Values::const_iterator begin() const { return values_->begin(); }
-  typename Values::const_iterator end() const { return values_->end(); }
+  decltype(auto) operator[](std::size_t index) const { return std::as_const(*values_)[index]; }
+  decltype(auto) front() const { return std::as_const(*values_).front(); }
+  decltype(auto) back() const { return std::as_const(*values_).back(); }
+  auto begin() const { return values_->cbegin(); }
+  auto end() const { return values_->cend(); }
   bool operator==(const Values& values) const { return *values_ == values; }
 
  private:

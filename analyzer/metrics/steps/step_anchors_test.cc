@@ -36,7 +36,10 @@ TEST(LaunchSequenceTest, FollowsTheLaunchesNotTheDevice) {
   builder.AddKernel(30, 40, "first", first);
   const LaunchSequence sequence = SequenceOf(builder.rank(), builder.ops());
   ASSERT_EQ(sequence.size(), 2U);
-  EXPECT_EQ(sequence.first_op, (std::vector<std::uint32_t>{1, 0}));
+  EXPECT_EQ(sequence.first_op[0], 1U);
+  EXPECT_EQ(sequence.first_op[1], 0U);
+  EXPECT_EQ(sequence.LengthOf(0, 1), 10);
+  EXPECT_EQ(sequence.LengthOf(0, 2), 20);
   EXPECT_EQ(sequence.launched, (std::vector<TimeNs>{0, 5}));
   EXPECT_EQ(sequence.busy_ns, 20);
 }

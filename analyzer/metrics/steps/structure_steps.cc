@@ -5,7 +5,6 @@
 #include <cmath>
 #include <limits>
 #include <map>
-#include <numeric>
 #include <set>
 #include <span>
 #include <utility>
@@ -205,9 +204,8 @@ bool AreMicroBatches(const PeriodCandidate& periods, const PeriodCandidate& step
   if (each < 2 || each > kMaxMicroBatches) return false;
   std::vector<TimeNs> with, without;
   for (std::size_t i = 0; i + 1 < at.size(); ++i) {
-    const TimeNs length = std::accumulate(sequence.length.begin() + at[i],
-                                          sequence.length.begin() + at[i + 1], TimeNs{0});
-    (CountIn(updates, at[i], at[i + 1]) > 0 ? with : without).push_back(length);
+    const bool updated = CountIn(updates, at[i], at[i + 1]) > 0;
+    (updated ? with : without).push_back(sequence.LengthOf(at[i], at[i + 1]));
   }
   if (with.empty() || without.empty()) return false;
   const auto alone = static_cast<double>(MedianLength(std::move(without)));
@@ -461,8 +459,7 @@ double UsualShare(const Positions& cuts, const LaunchSequence& sequence) {
   TimeNs usual_ns = 0;
   for (std::size_t i = 1; i < cuts.size(); ++i) {
     if (std::abs(static_cast<double>(lengths[i - 1]) - usual) > kUsual * usual) continue;
-    usual_ns += std::accumulate(sequence.length.begin() + cuts[i - 1],
-                                sequence.length.begin() + cuts[i], TimeNs{0});
+    usual_ns += sequence.LengthOf(cuts[i - 1], cuts[i]);
   }
   return static_cast<double>(usual_ns) / static_cast<double>(std::max<TimeNs>(1, sequence.busy_ns));
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <ranges>
 #include <tuple>
 
 #include "analyzer/metrics/links/match_collectives.h"
@@ -12,7 +13,7 @@ namespace {
 
 // Rows of the operations that have a launch, by (launch, start): a counting sort, since operations
 // are sorted by start already.
-std::vector<std::uint32_t> SortByLaunch(const GpuOps& ops, std::size_t calls) {
+PackedColumn<std::uint32_t> SortByLaunch(const GpuOps& ops, std::size_t calls) {
   std::vector<std::uint32_t> place(calls + 1, 0);
   for (const std::uint32_t launch : ops.launch) {
     if (launch < calls) ++place[launch + 1];
@@ -22,7 +23,9 @@ std::vector<std::uint32_t> SortByLaunch(const GpuOps& ops, std::size_t calls) {
   for (std::uint32_t op = 0; op < ops.size(); ++op) {
     if (ops.launch[op] < calls) sorted[place[ops.launch[op]]++] = op;
   }
-  return sorted;
+  PackedColumn<std::uint32_t> packed;
+  packed.Append(sorted);
+  return packed;
 }
 
 template <typename Item, typename Key>
@@ -32,15 +35,12 @@ void SortBy(std::vector<Item>& items, Key key) {
 }
 
 // The items whose key is `wanted`, in a list sorted by it.
-template <typename Item, typename Key, typename Wanted>
-std::pair<std::size_t, std::size_t> Equal(const std::vector<Item>& items, const Wanted& wanted,
-                                          Key key) {
+template <typename Items, typename Key, typename Wanted>
+std::pair<std::size_t, std::size_t> Equal(const Items& items, const Wanted& wanted, Key key) {
   const auto first =
-      std::lower_bound(items.begin(), items.end(), wanted,
-                       [&](const Item& item, const Wanted& value) { return key(item) < value; });
-  const auto last =
-      std::upper_bound(first, items.end(), wanted,
-                       [&](const Wanted& value, const Item& item) { return value < key(item); });
+      std::ranges::partition_point(items, [&](const auto& item) { return key(item) < wanted; });
+  const auto last = std::ranges::partition_point(
+      first, items.end(), [&](const auto& item) { return !(wanted < key(item)); });
   return {static_cast<std::size_t>(first - items.begin()),
           static_cast<std::size_t>(last - items.begin())};
 }
@@ -103,19 +103,21 @@ void Links::IndexCollectives() {
     for (const MemberLaunch& one : operation) {
       Launch& launch = launches[one.member][one.launch];
       launch.operation = number;
-      by_operation_.push_back(launch);
     }
     ++number;
   }
-  for (const Launches& of_device : launches) {
-    for (const Launch& launch : of_device) {
-      by_kernel_.push_back(launch);
-      if (launch.call != kNone) by_call_.push_back(launch);
-    }
+  for (Launches& of_device : launches) {
+    by_kernel_.insert(by_kernel_.end(), of_device.begin(), of_device.end());
+    of_device = {};
   }
   SortBy(by_kernel_, [](const Launch& l) { return std::tuple(l.rank, l.device, l.kernel); });
-  SortBy(by_call_, [](const Launch& l) { return std::tuple(l.rank, l.call); });
-  SortBy(by_operation_, [](const Launch& l) { return std::tuple(l.operation, l.rank, l.device); });
+  for (std::uint32_t i = 0; i < by_kernel_.size(); ++i) {
+    if (by_kernel_[i].call != kNone) by_call_.push_back(i);
+    if (by_kernel_[i].operation != kNone) by_operation_.push_back(i);
+  }
+  SortBy(by_call_, [this](std::uint32_t i) { return CallOf(by_kernel_[i]); });
+  // Of one operation they stay in the order of ranks.
+  SortBy(by_operation_, [this](std::uint32_t i) { return by_kernel_[i].operation; });
 }
 
 // The event of a row that starts at a time and comes from a row of the model's columns.
@@ -163,9 +165,10 @@ void Links::AddLaunchedBy(std::uint32_t rank, std::uint32_t call, LinkedEvents& 
   std::vector<Op> all;
   for (std::uint32_t device = 0; device < launched_[rank].size(); ++device) {
     const GpuOps& ops = run_->ranks[rank].devices[device].ops;
-    const std::vector<std::uint32_t>& sorted = launched_[rank][device];
+    const PackedColumn<std::uint32_t>& sorted = launched_[rank][device];
+    const auto places = std::views::iota(std::size_t{0}, sorted.size());
     const auto [first, last] =
-        Equal(sorted, call, [&](std::uint32_t op) { return ops.launch[op]; });
+        Equal(places, call, [&](std::size_t place) { return ops.launch[sorted[place]]; });
     // By start within a device, so that no more of each can be among the first of all.
     for (std::size_t i = first; i < std::min(last, first + kMaxEffects); ++i) {
       all.push_back({ops.start[sorted[i]], device, sorted[i]});
@@ -181,10 +184,11 @@ void Links::AddLaunchedBy(std::uint32_t rank, std::uint32_t call, LinkedEvents& 
 template <typename AddPeer>
 void Links::AddPeers(const Launch& launch, AddPeer add) const {
   if (launch.operation == kNone) return;
-  const auto [first, last] =
-      Equal(by_operation_, launch.operation, [](const Launch& other) { return other.operation; });
+  const auto [first, last] = Equal(by_operation_, launch.operation, [this](std::uint32_t other) {
+    return by_kernel_[other].operation;
+  });
   for (std::size_t i = first; i < last; ++i) {
-    const Launch& peer = by_operation_[i];
+    const Launch& peer = by_kernel_[by_operation_[i]];
     if (peer.rank != launch.rank || peer.device != launch.device) add(peer);
   }
 }
@@ -209,10 +213,11 @@ LinkedEvents Links::Of(const EventRef& ref) const {
     AddLaunchedBy(row.rank, source, linked);
   } else if (row.kind == RowKind::kCollectives) {
     const auto [first, last] = Equal(by_call_, std::tuple(row.rank, source),
-                                     [](const Launch& l) { return std::tuple(l.rank, l.call); });
+                                     [this](std::uint32_t i) { return CallOf(by_kernel_[i]); });
     for (std::size_t i = first; i < last; ++i) {
-      AddOp(row.rank, by_call_[i].device, by_call_[i].kernel, linked.effects);
-      AddPeers(by_call_[i], [&](const Launch& peer) {
+      const Launch& launch = by_kernel_[by_call_[i]];
+      AddOp(row.rank, launch.device, launch.kernel, linked.effects);
+      AddPeers(launch, [&](const Launch& peer) {
         if (peer.call != kNone) AddCollectiveCall(peer.rank, peer.call, linked.peers);
       });
     }

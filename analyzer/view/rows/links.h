@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <tuple>
 #include <vector>
 
 #include "analyzer/view/rows/rows.h"
@@ -34,8 +35,8 @@ class Links {
   Links() = default;
   // What of the run belongs together: before its rows are built, which need memory when this no
   // longer does. It must outlive the links and stay as it is. O(operations + collectives x log).
-  // Memory: 4 bytes per operation that has a launch; in between 300 per launch of NCCL, and 16 per
-  // operation.
+  // Memory: about a byte per operation that has a launch, and 28 per launch of NCCL; in between 300
+  // per launch of NCCL, and 16 per operation.
   explicit Links(const Run& run);
   // Where events stand, without which none is found. It must outlive the links, too. O(rows log).
   void IndexRows(const RowModel& model);
@@ -57,6 +58,9 @@ class Links {
     std::uint32_t row = 0;
   };
   using Launches = std::vector<Launch>;
+  static std::tuple<std::uint32_t, std::uint32_t> CallOf(const Launch& launch) {
+    return {launch.rank, launch.call};
+  }
 
   void IndexLaunched();
   void IndexCollectives();
@@ -76,10 +80,10 @@ class Links {
   const RowModel* model_ = nullptr;
   std::vector<RowKey> rows_;  // sorted
   // Per rank and device: rows of its operations that have a launch, by (launch, start).
-  std::vector<std::vector<std::vector<std::uint32_t>>> launched_;
-  Launches by_kernel_;     // by (rank, device, kernel)
-  Launches by_call_;       // those with a call, by (rank, call)
-  Launches by_operation_;  // those of matched operations, by operation, then by rank
+  std::vector<std::vector<PackedColumn<std::uint32_t>>> launched_;
+  Launches by_kernel_;                       // by (rank, device, kernel)
+  std::vector<std::uint32_t> by_call_;       // of these, with a call, by (rank, call)
+  std::vector<std::uint32_t> by_operation_;  // of matched operations, by operation, then by rank
 };
 
 }  // namespace traceinject
