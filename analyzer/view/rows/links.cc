@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <ranges>
 #include <tuple>
 
 #include "analyzer/metrics/links/match_collectives.h"
@@ -34,15 +33,23 @@ void SortBy(std::vector<Item>& items, Key key) {
                    [&](const Item& a, const Item& b) { return key(a) < key(b); });
 }
 
-// The items whose key is `wanted`, in a list sorted by it.
-template <typename Items, typename Key, typename Wanted>
-std::pair<std::size_t, std::size_t> Equal(const Items& items, const Wanted& wanted, Key key) {
-  const auto first =
-      std::ranges::partition_point(items, [&](const auto& item) { return key(item) < wanted; });
-  const auto last = std::ranges::partition_point(
-      first, items.end(), [&](const auto& item) { return !(wanted < key(item)); });
-  return {static_cast<std::size_t>(first - items.begin()),
-          static_cast<std::size_t>(last - items.begin())};
+// Of the items whose key is `wanted`, in a column sorted by it, the first place and one past the
+// last.
+template <typename Column, typename Key, typename Wanted>
+std::pair<std::size_t, std::size_t> Equal(const Column& column, const Wanted& wanted, Key key) {
+  const auto first_that_is_not = [&](std::size_t low, auto before) {
+    for (std::size_t high = column.size(); low < high;) {
+      const std::size_t middle = low + (high - low) / 2;
+      if (before(key(column[middle]))) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    return low;
+  };
+  const std::size_t first = first_that_is_not(0, [&](const auto& value) { return value < wanted; });
+  return {first, first_that_is_not(first, [&](const auto& value) { return !(wanted < value); })};
 }
 
 }  // namespace
@@ -166,9 +173,8 @@ void Links::AddLaunchedBy(std::uint32_t rank, std::uint32_t call, LinkedEvents& 
   for (std::uint32_t device = 0; device < launched_[rank].size(); ++device) {
     const GpuOps& ops = run_->ranks[rank].devices[device].ops;
     const PackedColumn<std::uint32_t>& sorted = launched_[rank][device];
-    const auto places = std::views::iota(std::size_t{0}, sorted.size());
     const auto [first, last] =
-        Equal(places, call, [&](std::size_t place) { return ops.launch[sorted[place]]; });
+        Equal(sorted, call, [&](std::uint32_t op) { return ops.launch[op]; });
     // By start within a device, so that no more of each can be among the first of all.
     for (std::size_t i = first; i < std::min(last, first + kMaxEffects); ++i) {
       all.push_back({ops.start[sorted[i]], device, sorted[i]});

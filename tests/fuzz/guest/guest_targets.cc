@@ -10,10 +10,10 @@
 #include "injector/cupti/record_walk.h"
 #include "injector/nccl/log_decoder.h"
 #include "injector/nccl/nccl_payload.h"
-#include "tests/fuzz/code_target.h"
+#include "tests/fuzz/guest/code_target.h"
+#include "tests/fuzz/guest/nvtx_target.h"
+#include "tests/fuzz/guest/python_targets.h"
 #include "tests/fuzz/input_bytes.h"
-#include "tests/fuzz/nvtx_target.h"
-#include "tests/fuzz/python_targets.h"
 #include "tests/fuzz/target.h"
 
 namespace traceinject {

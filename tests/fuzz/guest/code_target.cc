@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/fuzz/code_target.h"
+#include "tests/fuzz/guest/code_target.h"
 
 #include <algorithm>
 #include <fstream>
@@ -9,9 +9,9 @@
 
 #include "injector/stacks/object_file.h"
 #include "injector/stacks/unwind_row.h"
+#include "tests/fuzz/guest/unwind_tables.h"
 #include "tests/fuzz/input_bytes.h"
 #include "tests/fuzz/scratch_file.h"
-#include "tests/fuzz/unwind_tables.h"
 
 namespace traceinject {
 namespace {

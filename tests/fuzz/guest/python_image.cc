@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/fuzz/python_image.h"
+#include "tests/fuzz/guest/python_image.h"
 
 #include <pthread.h>
 

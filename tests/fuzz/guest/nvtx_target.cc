@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/fuzz/nvtx_target.h"
+#include "tests/fuzz/guest/nvtx_target.h"
 
 #include <algorithm>
 #include <array>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/fuzz/unwind_tables.h"
+#include "tests/fuzz/guest/unwind_tables.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/fuzz/python_targets.h"
+#include "tests/fuzz/guest/python_targets.h"
 
 #include <algorithm>
 #include <array>
@@ -12,8 +12,8 @@
 #include "injector/stacks/code_lines.h"
 #include "injector/stacks/module_names.h"
 #include "injector/stacks/python_process.h"
+#include "tests/fuzz/guest/python_image.h"
 #include "tests/fuzz/input_bytes.h"
-#include "tests/fuzz/python_image.h"
 
 namespace traceinject {
 namespace {
