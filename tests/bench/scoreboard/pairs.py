@@ -7,7 +7,7 @@ finds programs that a wrapper makes slower by a share.
 
 The boards of a pair are measured turn about on one processor; with --jobs N so many pairs at a time, each on a core of its own. A busy
 sibling, which in a virtual machine can be somebody else's, slows a program and its calibration loop by different shares: measured one after
-the other, an export took 5.3 scans on one board and 4.4 on the next.
+the other, an export took 5.3 scans on one board and 4.4 on the next. Interrupted, it tells of the pairs that were measured.
 """
 
 import argparse
@@ -16,6 +16,7 @@ import concurrent.futures
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import tempfile
@@ -57,15 +58,74 @@ def one_of_each_core(processors):
     return list(first.values())
 
 
-def measured(folders, options, processor, stem):
-    """A board of each."""
-    chosen = [word for figure in options.figure for word in ("--figure", figure)]
-    paths = [stem.with_suffix(f".{number}.json") for number in range(len(folders))]
-    done = subprocess.run([sys.executable, "-B", HERE / "measure.py", *folders, "--size", options.size, *(f"--output={path}" for path in paths),
-                           "--processor", str(processor), *chosen], capture_output=True, text=True)
-    if not paths[-1].exists():
-        sys.exit(f"pairs.py: {done.stderr}")
-    return [json.loads(path.read_text()) for path in paths]
+class Measuring:
+    """Of builds that are compared, with all that it takes in a folder. Processes end with it."""
+
+    def __init__(self, options, folder, processors):
+        self.options, self.folder = options, folder
+        self.free = collections.deque(processors)
+        self.running = set()
+        shares = {"plain": 0.0, "slower": options.slower}
+        for name in shares:
+            (folder / name).mkdir()
+        self.plain, self.slower = (wrapped(options.programs.resolve(), folder / name, share) for name, share in shares.items())
+
+    def boards(self, folders, processor, stem):
+        """One of each folder."""
+        chosen = [word for figure in self.options.figure for word in ("--figure", figure)]
+        paths = [stem.with_suffix(f".{number}.json") for number in range(len(folders))]
+        process = subprocess.Popen([sys.executable, "-B", HERE / "measure.py", *folders, "--size", self.options.size, "--folder", self.folder,
+                                    *(f"--output={path}" for path in paths), "--processor", str(processor), *chosen],
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        self.running.add(process)
+        _, said = process.communicate()
+        self.running.discard(process)
+        if not paths[-1].exists():
+            sys.exit(f"pairs.py: {said}")
+        return [json.loads(path.read_text()) for path in paths]
+
+    def pair(self, number):
+        """The changes between equals, and those of what is slower."""
+        processor = self.free.popleft()
+        changes = {kind: compare.compare(*self.boards([self.plain, other], processor, self.folder / f"{number}-{kind}"))
+                   for kind, other in (("equal", self.plain), ("slower", self.slower))}
+        self.free.append(processor)
+        print(f"pair {number + 1} of {self.options.pairs} is measured", file=sys.stderr, flush=True)
+        return changes
+
+    def stop(self):
+        for process in list(self.running):
+            process.terminate()
+
+
+def measure_pairs(options, processors):
+    """As many as were asked for, or as were measured when it was interrupted."""
+    pairs = []
+    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        measuring = Measuring(options, pathlib.Path(folder), processors)
+        try:
+            for changes in pool.map(measuring.pair, range(options.pairs)):
+                pairs.append(changes)
+        except KeyboardInterrupt:
+            measuring.stop()
+            pool.shutdown(cancel_futures=True)
+    return pairs
+
+
+def show(pairs, options):
+    print(f"{len(pairs)} pairs, {options.size}")
+    for figure in options.figure if pairs else []:
+        changes = {kind: [pair[kind][f"{figure} ({options.size})"] for pair in pairs] for kind in ("equal", "slower")}
+        false = sum(compare.counts(change) for change in changes["equal"])
+        found = sum(compare.counts(change) and change.share > 0 for change in changes["slower"])
+        middle = sorted(change.share for change in changes["slower"])[len(pairs) // 2]
+        spread = max(abs(change.share) for change in changes["equal"])
+        print(f"{figure:<32} differences between equals: {false:>2} (largest {100 * spread:.1f} %); "
+              f"{100 * options.slower:.0f} % slower found: {found:>2} (in the middle {100 * middle:+.1f} %)")
+
+
+def interrupt(*_):
+    raise KeyboardInterrupt
 
 
 def main():
@@ -83,38 +143,11 @@ def main():
     processors = one_of_each_core(os.sched_getaffinity(0))[-options.jobs:]
     if len(processors) < options.jobs:
         parser.error(f"--jobs {options.jobs}: this machine has {len(processors)} cores")
-    with tempfile.TemporaryDirectory() as name:
-        folder = pathlib.Path(name)
-        (folder / "plain").mkdir()
-        (folder / "slower").mkdir()
-        plain = wrapped(options.programs.resolve(), folder / "plain", 0.0)
-        slower = wrapped(options.programs.resolve(), folder / "slower", options.slower)
-        with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-            free = collections.deque(processors)
-
-            def one_pair(number):
-                processor = free.popleft()
-                told = {(number, kind): compare.compare(*measured([plain, other], options, processor, folder / f"{number}-{kind}"))
-                        for kind, other in (("equal", plain), ("slower", slower))}
-                free.append(processor)
-                print(f"pair {number + 1} of {options.pairs} is measured", file=sys.stderr, flush=True)
-                return told
-
-            try:
-                compared = {task: changes for told in pool.map(one_pair, range(options.pairs)) for task, changes in told.items()}
-            except KeyboardInterrupt:
-                pool.shutdown(cancel_futures=True)  # those that are measured have ended: the terminal told their processes, too
-                sys.exit("pairs.py: interrupted")
-    print(f"{options.pairs} pairs, {options.size}")
-    for figure in options.figure:
-        key = f"{figure} ({options.size})"
-        changes = {kind: [compared[number, kind][key] for number in range(options.pairs)] for kind in ("equal", "slower")}
-        false = sum(compare.counts(change) for change in changes["equal"])
-        found = sum(compare.counts(change) and change.share > 0 for change in changes["slower"])
-        middle = sorted(change.share for change in changes["slower"])[options.pairs // 2]
-        spread = max(abs(change.share) for change in changes["equal"])
-        print(f"{figure:<32} differences between equals: {false:>2} (largest {100 * spread:.1f} %); {100 * options.slower:.0f} % slower found: {found:>2} "
-              f"(in the middle {100 * middle:+.1f} %)", flush=True)
+    signal.signal(signal.SIGTERM, interrupt)
+    pairs = measure_pairs(options, processors)
+    show(pairs, options)
+    if len(pairs) < options.pairs:
+        sys.exit("pairs.py: interrupted")
 
 
 if __name__ == "__main__":
