@@ -14,6 +14,7 @@ READERS = {
     "rocmProfileData": r"analyzer/import/rpd/",
     "tables of either": r"analyzer/import/foreign/",
     "rank summaries": r"analyzer/ranks/summary/(summary_file|check_summary)",
+    "timelines of operations": r"analyzer/ranks/timeline/",
     "conditions of a budget": r"analyzer/compare/gate/condition",
     "requests": r"analyzer/(http/(http_message|url_text|access|credentials)|commands/serve/pages)",
     "a browser's input, links": r"viewer/serve/(input_events|view_link|link_text|view_state)",

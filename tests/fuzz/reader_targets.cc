@@ -4,6 +4,7 @@
 #include "tests/fuzz/recording_targets.h"
 #include "tests/fuzz/request_targets.h"
 #include "tests/fuzz/target.h"
+#include "tests/fuzz/timeline_target.h"
 
 namespace traceinject {
 namespace {
@@ -15,6 +16,7 @@ constexpr FuzzTarget kTargets[] = {
     {"kineto", "a trace of PyTorch's profiler with changed values", FuzzKineto},
     {"file", "any file that may be a recording or a trace", FuzzFile, 1 << 16},
     {"summary", "a summary of a rank with changed bytes", FuzzSummary},
+    {"timeline", "a timeline of a job's operations with changed values", FuzzTimeline},
     {"request", "what a client asks of analyze serve", FuzzRequest, 512},
     {"condition", "a line of a budget", FuzzCondition, 256},
 };
