@@ -262,7 +262,7 @@ TEST(Lane, MemoryIsAFewBytesAnEvent) {
                                           .zero_length_percent = 0,
                                           .huge_percent = 0},
                                          2);
-  EXPECT_LT(events.memory_bytes(), events.size() * 6);
+  EXPECT_LT(events.memory_bytes(), events.size() * 9);
   EXPECT_LT(Lane(events).memory_bytes(), events.memory_bytes() + events.size() * 4);
 }
 

@@ -265,7 +265,7 @@ FIGURES = [
     Figure("program with the library", "without the library", "times", 6.0, lambda bench: bench.play(True).processor_s),
     Figure("shell with the library", "shell without the library", "times", 2.5, lambda bench: own_shells(bench, True)),
     Figure("viewer, draw commands of a frame", None, "commands", 10, lambda bench: bench.frames["draw_commands"]["max"]),
-    Figure("viewer, lanes", None, "bytes an event", 17, lambda bench: bench.frames["lane_bytes"] / bench.frames["events"]),
+    Figure("viewer, lanes", None, "bytes an event", 20, lambda bench: bench.frames["lane_bytes"] / bench.frames["events"]),
     Figure("viewer, memory", None, "bytes an event", 46, viewer_memory),
     Figure("report, memory", None, "bytes a kernel", 170, report_memory),
     Figure("recording", None, "bytes an event", 32, recording_bytes),
