@@ -78,6 +78,21 @@ TEST(PackedColumn, EachValueComesWithItsRow) {
   }
 }
 
+TEST(PackedColumn, EachValueOfAPartComesWithItsRow) {
+  const auto values = RandomValues(300, 30'000, true);
+  const auto column = Pack(values);
+  for (const std::size_t first : {0, 1, 63, 64, 200, 299}) {
+    for (const std::size_t last : {first, first + 1, std::size_t{250}, std::size_t{300}}) {
+      std::size_t next = first;
+      ForEachValueIn(column, first, last, [&](std::uint32_t row, std::int64_t value) {
+        ASSERT_EQ(row, next);
+        ASSERT_EQ(value, values[next++]);
+      });
+      EXPECT_EQ(next, std::max(first, last));
+    }
+  }
+}
+
 TEST(PackedColumn, HoldsTheLimitsOfItsType) {
   using Int = std::numeric_limits<std::int64_t>;
   using Unsigned = std::numeric_limits<std::uint64_t>;

@@ -19,6 +19,7 @@ class SharedColumn {
     return *values_;
   }
 
+  const Values& values() const { return *values_; }
   std::size_t size() const { return values_->size(); }
   decltype(auto) operator[](std::size_t index) const { return std::as_const(*values_)[index]; }
   decltype(auto) front() const { return std::as_const(*values_).front(); }

@@ -13,6 +13,7 @@
 #include "analyzer/metrics/steps/loops.h"
 #include "analyzer/metrics/steps/step_anchors.h"
 #include "analyzer/metrics/steps/steps.h"
+#include "analyzer/model/for_each_value.h"
 
 namespace traceinject {
 namespace {
@@ -269,8 +270,9 @@ class Cutter {
   TimeNs IdleBefore(std::uint32_t element) const {
     if (element == 0 || element >= sequence_.size()) return 0;
     TimeNs end = std::numeric_limits<TimeNs>::min();
-    for (std::size_t i = element - std::min<std::size_t>(element, kLookBack); i < element; ++i)
-      end = std::max(end, ops_.end[sequence_.first_op[i]]);
+    const std::size_t first = element - std::min<std::size_t>(element, kLookBack);
+    ForEachValueIn(sequence_.first_op.values(), first, element,
+                   [&](std::size_t, std::uint32_t op) { end = std::max(end, ops_.end[op]); });
     return std::max<TimeNs>(0, ops_.start[sequence_.first_op[element]] - end);
   }
   TimeNs MedianIdleBefore(const Positions& at) const {
