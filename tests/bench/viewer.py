@@ -20,7 +20,7 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 FRAMES = 500
-LIMITS = {"first_rows_s": 1.5, "whole_s": 10, "read_s": 10, "bytes_an_event": 46, "frame_ms": 4, "frame_ms_generated": 8, "draw_commands": 200}
+LIMITS = {"first_rows_s": 1.5, "whole_s": 10, "read_s": 10, "bytes_an_event": 46, "picture_bytes_an_event": 68, "frame_ms": 4, "frame_ms_generated": 8, "draw_commands": 200}
 
 broken = []
 
@@ -80,9 +80,10 @@ def main():
         picture = os.path.join(folder, "run.png")
         _, _, graphics = run([traceview, small, "--screenshot", picture])
         _, _, peak = run([traceview, recording, "--screenshot", picture])
-        # What OpenGL takes, 100 MB and more where it is software, takes no part in events.
+        # What OpenGL takes, 100 MB and more where it is software, takes no part in events. The report is made meanwhile, which takes
+        # what the lanes alone do not.
         print(f"peak memory of a picture: {peak / 1e6:.0f} MB, {graphics / 1e6:.0f} MB of it for any picture")
-        report("peak memory of a picture, an event", (peak - graphics) / arguments.events, LIMITS["bytes_an_event"], "bytes")
+        report("peak memory of a picture, an event", (peak - graphics) / arguments.events, LIMITS["picture_bytes_an_event"], "bytes")
         output, _, _ = run([traceview, recording, "--bench-frames", str(FRAMES)])
         frames = json.loads(output)
         measure_opening(frames)
