@@ -27,7 +27,7 @@ struct LaunchSequence {
     bool kernel = false;      // it is a kernel, or holds one
   };
 
-  // What is looked for is looked for in these; the others are asked about few elements.
+  // Periods are looked for in these two alone; the rest is read less often, and shared.
   std::vector<std::uint32_t> name, shape;      // of each element: indices into the two tables
   SharedColumn<std::vector<TimeNs>> launched;  // on the host; never decreases
   SharedColumn<PackedColumn<std::uint32_t>> first_op;  // row of an operation of the element

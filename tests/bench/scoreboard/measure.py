@@ -131,6 +131,8 @@ def main():
                 told = measure(chosen, benches, options, say)
             except figures.Failed as error:
                 sys.exit(f"measure.py: {error}")
+            except KeyboardInterrupt:
+                sys.exit("\nmeasure.py: interrupted, nothing is written")
         for board, of_board in zip(boards, told):
             board["figures"].update({f"{name} ({size})": one for name, one in of_board.items()})
     say("")
