@@ -4,7 +4,9 @@
 import os
 import pathlib
 import tempfile
+import types
 import unittest
+import unittest.mock
 
 import figures
 import measure
@@ -37,6 +39,22 @@ class Programs(unittest.TestCase):
             self.assertIn("has no traceview:", figures.need_programs(folder))
             (pathlib.Path(folder) / "traceview").touch(mode=0o755)
             self.assertIsNone(figures.need_programs(folder))
+
+
+class Measuring(unittest.TestCase):
+    def test_what_was_measured_stands_when_it_is_interrupted(self):
+        costs = iter([1, 1, 1, 1, 1, 1])  # of each folder once before the rounds, then two rounds
+
+        def cost(_):
+            try:
+                return next(costs)
+            except StopIteration:
+                raise KeyboardInterrupt from None
+
+        told = [{}, {}]
+        with unittest.mock.patch.dict(figures.CALIBRATIONS, {"none": lambda _: 1}), self.assertRaises(KeyboardInterrupt):
+            measure.measure([figures.Figure("report", "none", "", 1, cost)], told, told, types.SimpleNamespace(most_rounds=5, precision=0), str)
+        self.assertEqual(told, [{"report": [(1, 1), (1, 1)]}] * 2)
 
 
 if __name__ == "__main__":

@@ -8,8 +8,8 @@
 A figure that depends on time is measured between two runs of its calibration loop, all on one processor: what else the machine does meets
 both. Not alike, though: where another program ran on the same core, a scan took 1.4 times as long and an export 1.7 times. The rounds of
 several folders are taken turn about, and then compared with each other; boards of different times (measure.py FOLDER -o FILE, twice) only
-by their calibrations. Rounds go on until the standard error is small enough: nine on a quiet machine, some fifty on a busy one. Exit code 1
-if a figure is above its limit.
+by their calibrations. Rounds go on until the standard error is small enough: nine on a quiet machine, some fifty on a busy one. Ctrl-C ends
+it with what was measured. Exit code 1 if a figure is above its limit, 130 after Ctrl-C.
 """
 
 import argparse
@@ -17,6 +17,7 @@ import json
 import os
 import pathlib
 import platform
+import signal
 import sys
 import tempfile
 import uuid
@@ -56,9 +57,9 @@ def is_precise(rounds, wanted):
     return all(value.error <= wanted for value in values)
 
 
-def measure(chosen, benches, options, say):
-    """Of each bench and figure the rounds, or the number where it does not depend on time. Turn about, so that what the machine does meets all."""
-    told = [{} for _ in benches]
+def measure(chosen, benches, told, options, say):
+    """Into `told`, of each bench and figure, the rounds, or the number where it does not depend on time. Turn about, so that what the machine
+    does meets all. What was measured stands there when this is interrupted."""
     left = []
     for figure in chosen:
         say(figure.name)
@@ -77,7 +78,6 @@ def measure(chosen, benches, options, say):
             for bench, board in turns:
                 board[figure.name].append(one_round(figure, bench))
         left = [figure for figure in left if not is_precise([board[figure.name] for board in told], options.precision)]
-    return told
 
 
 def show(board):
@@ -123,18 +123,22 @@ def main():
 
     together = uuid.uuid4().hex  # of boards with this in common the rounds were taken turn about
     boards = [{"machine": machine(), "together": together, "figures": {}} for _ in options.programs]
+    interrupted = False
     for size in options.size or ["small", "large"]:
         with tempfile.TemporaryDirectory(dir=options.folder) as folder:
             inputs = figures.Inputs(folder, size)
             benches = [figures.Bench(programs.resolve(), inputs) for programs in options.programs]
+            told = [{} for _ in benches]
             try:
-                told = measure(chosen, benches, options, say)
+                measure(chosen, benches, told, options, say)
             except figures.Failed as error:
                 sys.exit(f"measure.py: {error}")
             except KeyboardInterrupt:
-                sys.exit("\nmeasure.py: interrupted, nothing is written")
+                interrupted = True
         for board, of_board in zip(boards, told):
-            board["figures"].update({f"{name} ({size})": one for name, one in of_board.items()})
+            board["figures"].update({f"{name} ({size})": one for name, one in of_board.items() if one != []})
+        if interrupted:
+            break
     say("")
     for board, path in zip(boards, options.output):
         path.write_text(json.dumps(board, indent=1) + "\n")
@@ -143,6 +147,9 @@ def main():
         if len(boards) > 1:
             print(f"{programs}:")
         broken += show(board)
+    if interrupted:
+        print("measure.py: interrupted; what was measured until then is told", file=sys.stderr)
+        sys.exit(128 + signal.SIGINT)
     if broken:
         sys.exit("above the limit: " + "; ".join(broken))
 
