@@ -185,6 +185,8 @@ TEST(Traceview, BadUsageIsTwo) {
                                 "run.db --view 1s",
                                 "run.db --view 2s..1s",
                                 "run.db --view a..b",
+                                "run.db --view all --from 1s",
+                                "run.db --to 1s --view all",
                                 "run.db --script a --check",
                                 "--check",
                                 "--bench-frames 9",

@@ -100,6 +100,8 @@ void CheckTogether(const ViewerOptions& options) {
   }
   if (modes > 0 && options.follow && !options.serve)
     throw CLI::ValidationError("--follow requires a window or --serve");
+  if (options.whole_run && (options.from_ns || options.to_ns))
+    throw CLI::ValidationError("--view all is the whole run: it excludes --from and --to");
 }
 
 // "1s..1.2s": either side may be left out. "all": the whole run.
