@@ -104,6 +104,9 @@ long PassesOf(const PmLibrary& cupti, const std::string& chip, const CounterSet&
 }
 
 TEST(CounterSetsTest, EverySetTakesOnePass) {
+#if defined(__SANITIZE_ADDRESS__)
+  GTEST_SKIP() << "libcupti loads its host part with RTLD_DEEPBIND, which AddressSanitizer refuses";
+#endif
   const char* configured = getenv("TRACEINJECT_CUPTI");
   std::optional<PmLibrary> cupti;
   for (const std::string& path : CuptiCandidates(configured == nullptr ? "" : configured, "")) {

@@ -142,7 +142,8 @@ TEST(NativeStacksTest, CodeWithoutAFileIsFollowedByFramePointers) {
   ASSERT_NE(page, MAP_FAILED);
   NativeStacks stacks(nullptr);
   constexpr std::uint64_t kFrame = 0x7000;
-  const std::uint64_t words[] = {0, kFrame + 32, EventOf(good).registers[7], 0, 0, 0};
+  // The caller's frame is beyond what was copied, whether it is found by rsp or by rbp.
+  const std::uint64_t words[] = {0, kFrame + 64, EventOf(good).registers[7], 0, 0, 0};
   NativeStackEvent head{};
   head.bytes = sizeof words;
   head.registers[1] = kFrame + 8;

@@ -2,9 +2,11 @@
 #include "injector/stacks/unwind_row.h"
 
 #include <gtest/gtest.h>
+#include <link.h>
 
 #include <cstring>
 #include <random>
+#include <span>
 
 #include "injector/stacks/object_file.h"
 
@@ -85,13 +87,33 @@ TEST(UnwindRowTest, FramesByExpressions) {
   }
 }
 
+struct AddressRange {
+  std::uint64_t begin = 0, end = 0;
+};
+
+// Where this program's functions are, by the addresses that its file gives.
+AddressRange CodeOfThisProgram() {
+  AddressRange code;
+  const auto take_first = [](dl_phdr_info* program, std::size_t, void* found) {
+    for (const auto& segment : std::span(program->dlpi_phdr, program->dlpi_phnum)) {
+      if (segment.p_type == PT_LOAD && (segment.p_flags & PF_X) != 0)
+        *static_cast<AddressRange*>(found) = {segment.p_vaddr, segment.p_vaddr + segment.p_memsz};
+    }
+    return 1;
+  };
+  dl_iterate_phdr(take_first, &code);
+  return code;
+}
+
 // The tables of this program with some bytes changed: whatever is found, it ends.
 TEST(UnwindRowTest, TablesThatAreNone) {
   const ObjectFile object("/proc/self/exe");
   ASSERT_NE(object.unwind_index(), 0U);
   const ObjectFile::Access file(object);
   const std::uint64_t base = object.unwind_index();
-  std::mt19937 random(1);
+  const AddressRange code = CodeOfThisProgram();
+  ASSERT_LT(code.begin, code.end);
+  std::mt19937_64 random(1);
   int found = 0, broken = 0;
   for (int i = 0; i < 20'000; ++i) {
     const auto one_in = i % 2 == 0 ? 0 : 20 + random() % 200;
@@ -102,8 +124,7 @@ TEST(UnwindRowTest, TablesThatAreNone) {
       }
       return true;
     };
-    // Functions lie in front of the tables.
-    const std::uint64_t address = base - random() % std::min<std::uint64_t>(base, 1 << 20);
+    const std::uint64_t address = code.begin + random() % (code.end - code.begin);
     const auto row = FindUnwindRow(reader, base, address);
     if (!row) continue;
     ++(one_in == 0 ? found : broken);

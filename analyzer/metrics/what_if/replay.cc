@@ -79,11 +79,24 @@ class Player {
   }
   // The first operation that has not run.
   std::uint32_t next_op() const { return next_op_; }
-  // Plays the rest. Returns the lengths of the steps.
-  std::vector<TimeNs> Finish() {
+  // Plays the rest.
+  void Finish() {
     PlayUntil(kOpen);
     RunDevice<false>(static_cast<std::uint32_t>(ops_.size()));
-    return StepLengths();
+  }
+  // Once all operations of the steps have run; those of other steps are no lengths.
+  std::vector<TimeNs> StepLengths() const {
+    const Steps& steps = replay_.steps_;
+    std::vector<TimeNs> lengths;
+    TimeNs before = steps.before == kNone ? steps.start_ns : EndOf(steps.before);
+    for (const Step& step : steps.steps) {
+      // One without operations lasts as long as the host took.
+      TimeNs end = step.last_op == kNone ? before + step.length_ns() : EndOf(step.last_op);
+      end = std::max(end, before);
+      lengths.push_back(end - before);
+      before = end;
+    }
+    return lengths;
   }
 
  private:
@@ -336,20 +349,6 @@ class Player {
     return ended_[static_cast<std::size_t>(at - replay_.watched_.begin())];
   }
 
-  std::vector<TimeNs> StepLengths() const {
-    const Steps& steps = replay_.steps_;
-    std::vector<TimeNs> lengths;
-    TimeNs before = steps.before == kNone ? steps.start_ns : EndOf(steps.before);
-    for (const Step& step : steps.steps) {
-      // One without operations lasts as long as the host took.
-      TimeNs end = step.last_op == kNone ? before + step.length_ns() : EndOf(step.last_op);
-      end = std::max(end, before);
-      lengths.push_back(end - before);
-      before = end;
-    }
-    return lengths;
-  }
-
   const Replay& replay_;
   const Scenario& scenario_;
   const ApiCalls& api_;
@@ -449,13 +448,19 @@ std::vector<std::vector<TimeNs>> Replay::RunAll(const std::vector<Scenario>& sce
     return a.next_op() < b.next_op();
   };
   const std::vector<TimeNs>& calls = rank_.api.start;
-  for (std::size_t call = 0; call < calls.size() && !IsStopped(stop); call += LaunchTimes::kBlock) {
+  const std::size_t wanted = residuals == nullptr ? kNone : residuals->end();
+  std::uint32_t ran = 0;
+  for (std::size_t call = 0; call < calls.size() && ran < wanted && !IsStopped(stop);
+       call += LaunchTimes::kBlock) {
     for (Player& player : players) player.PlayUntil(calls[call]);
-    played.GiveUp(std::min_element(players.begin(), players.end(), runs_later)->next_op());
+    ran = std::min_element(players.begin(), players.end(), runs_later)->next_op();
+    played.GiveUp(ran);
   }
   std::vector<std::vector<TimeNs>> lengths(scenarios.size());
-  for (std::size_t i = 0; i < lengths.size() && !IsStopped(stop); ++i)
-    lengths[i] = players[i].Finish();
+  for (std::size_t i = 0; i < lengths.size() && !IsStopped(stop); ++i) {
+    if (ran < wanted) players[i].Finish();
+    lengths[i] = players[i].StepLengths();
+  }
   return lengths;
 }
 

@@ -94,6 +94,8 @@ struct Residual {
 struct Residuals {
   std::uint32_t first = 0;
   std::vector<Residual> of_ops;
+
+  std::size_t end() const { return first + of_ops.size(); }
 };
 
 class Replay {
@@ -108,7 +110,8 @@ class Replay {
   // Length of each step in the scenario. O(n).
   std::vector<TimeNs> Run(const Scenario& scenario) const;
   // The same for several, played side by side: what one reads is still in the cache for the next.
-  // Stopped: some are empty.
+  // Stopped: some are empty. With residuals it ends behind the last of them: what later steps have
+  // is no length.
   std::vector<std::vector<TimeNs>> RunAll(const std::vector<Scenario>& scenarios,
                                           StopFlag stop = nullptr,
                                           const Residuals* residuals = nullptr) const;

@@ -15,13 +15,19 @@
 namespace traceinject {
 namespace {
 
-constexpr std::size_t kMaxOps = 2'000'000;
-constexpr std::size_t kFitted = 32;  // steps of a half whose residuals are looked at
+constexpr std::size_t kMaxOps = 500'000;  // more change the third digit of the error, if any
+constexpr std::size_t kFitted = 32;       // steps of a half whose residuals are looked at
 
 std::int32_t Narrow(TimeNs ns) {
   constexpr TimeNs kMax = std::numeric_limits<std::int32_t>::max();
   return static_cast<std::int32_t>(std::clamp(ns, -kMax, kMax));
 }
+
+// What a recorded operation has beside its length, as PlayedOp has it.
+struct Recorded {
+  Residual own;
+  bool late = false;
+};
 
 // A step, and which half it is in.
 struct Dealt {
@@ -34,12 +40,12 @@ struct Dealt {
 // Gaps of operations that were launched in time, latencies of those that were not.
 class Fit {
  public:
-  void Add(const PlayedOp& op) {
-    (op.late ? latencies_ : gaps_).push_back(op.late ? op.latency : op.gap);
+  void Add(const Recorded& op) {
+    (op.late ? latencies_ : gaps_).push_back(op.late ? op.own.latency_ns : op.own.gap_ns);
   }
   // Changes their order.
-  Residual Typical(TimeNs usual_latency_ns) {
-    return {Narrow(Median(gaps_, kSwitchNs)), Narrow(Median(latencies_, usual_latency_ns))};
+  Residual Typical(const Residual& usual) {
+    return {Median(gaps_, usual.gap_ns), Median(latencies_, usual.latency_ns)};
   }
   void Clear() {
     gaps_.clear();
@@ -47,20 +53,23 @@ class Fit {
   }
 
  private:
-  static TimeNs Median(std::vector<TimeNs>& values, TimeNs otherwise) {
+  static std::int32_t Median(std::vector<std::int32_t>& values, std::int32_t otherwise) {
     if (values.empty()) return otherwise;
     const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
     std::nth_element(values.begin(), middle, values.end());
     return *middle;
   }
 
-  std::vector<TimeNs> gaps_, latencies_;
+  std::vector<std::int32_t> gaps_, latencies_;
 };
 
 class Checker {
  public:
   Checker(const Replay& replay, const Rank& rank, const Device& device, const Steps& steps)
-      : replay_(replay), ops_(device.ops), steps_(steps) {
+      : replay_(replay),
+        ops_(device.ops),
+        steps_(steps),
+        usual_{Narrow(kSwitchNs), Narrow(replay.usual_latency_ns())} {
     Deal();
     if (dealt_.size() < kMinChecked) return;
     first_ = dealt_.front().rows.begin;
@@ -106,40 +115,43 @@ class Checker {
     for (std::size_t row = 0; row < first_; ++row) ended = std::max(ended, ops_.end[row]);
     ReplayInput played(rank.api, ops_, ended, replay_.usual_latency_ns(), nullptr,
                        static_cast<std::uint32_t>(first_));
-    while (first_ + recorded_.size() < dealt_.back().rows.end) {
+    const std::size_t count = dealt_.back().rows.end - first_;
+    recorded_.reserve(count);
+    while (recorded_.size() < count) {
       const auto row = static_cast<std::uint32_t>(first_ + recorded_.size());
       const auto ops = played.From(row);
-      recorded_.insert(recorded_.end(), ops.begin(), ops.end());
+      for (const PlayedOp& op : ops.first(std::min(ops.size(), count - recorded_.size())))
+        recorded_.push_back({{Narrow(op.gap), Narrow(op.latency)}, op.late});
       played.GiveUp(row);
     }
   }
-  const PlayedOp& At(std::size_t row) const { return recorded_[row - first_]; }
+  const Recorded& At(std::size_t row) const { return recorded_[row - first_]; }
 
   // As recorded: what is between the steps keeps it.
-  Residuals Recorded() const {
+  Residuals AsRecorded() const {
     Residuals residuals{static_cast<std::uint32_t>(first_), {}};
-    for (std::size_t row = first_; row < dealt_.back().rows.end; ++row) {
-      const PlayedOp& op = At(row);
-      const TimeNs gap = op.late ? std::min(op.gap, kSwitchNs) : op.gap;
-      residuals.of_ops.push_back({Narrow(gap), Narrow(op.latency)});
+    residuals.of_ops.reserve(recorded_.size());
+    for (const Recorded& op : recorded_) {
+      const std::int32_t gap = op.late ? std::min(op.own.gap_ns, usual_.gap_ns) : op.own.gap_ns;
+      residuals.of_ops.push_back({gap, op.own.latency_ns});
     }
     return residuals;
   }
 
   Residuals Explained() const {
-    Residuals residuals = Recorded();
+    Residuals residuals = AsRecorded();
     for (const Dealt& step : dealt_) {
       for (std::size_t row = step.rows.begin; row < step.rows.end; ++row) {
         Residual& residual = residuals.of_ops[row - first_];
-        residual.gap_ns = std::min(residual.gap_ns, Narrow(kSwitchNs));
-        residual.latency_ns = std::min(residual.latency_ns, Narrow(replay_.usual_latency_ns()));
+        residual.gap_ns = std::min(residual.gap_ns, usual_.gap_ns);
+        residual.latency_ns = std::min(residual.latency_ns, usual_.latency_ns);
       }
     }
     return residuals;
   }
 
   Residuals Predicted() const {
-    Residuals residuals = Recorded();
+    Residuals residuals = AsRecorded();
     for (const std::size_t half : {0U, 1U}) {
       std::unordered_map<std::uint64_t, std::vector<const Dealt*>> alike;  // of the other half
       for (const Dealt& step : dealt_) {
@@ -152,10 +164,8 @@ class Checker {
         if (step.half != half) continue;
         const std::vector<const Dealt*>& others = alike[step.sequence];
         if (others.empty()) {
-          for (std::size_t row = step.rows.begin; row < step.rows.end; ++row) {
-            const Residual usual{Narrow(kSwitchNs), Narrow(replay_.usual_latency_ns())};
-            residuals.of_ops[row - first_] = kinds.try_emplace(KindOf(row), usual).first->second;
-          }
+          for (std::size_t row = step.rows.begin; row < step.rows.end; ++row)
+            residuals.of_ops[row - first_] = kinds.try_emplace(KindOf(row), usual_).first->second;
           continue;
         }
         std::vector<Residual>& typical = places[step.sequence];
@@ -174,7 +184,7 @@ class Checker {
     for (std::size_t place = 0; place < count; ++place) {
       fit.Clear();
       for (const Dealt* step : steps) fit.Add(At(step->rows.begin + place));
-      typical.push_back(fit.Typical(replay_.usual_latency_ns()));
+      typical.push_back(fit.Typical(usual_));
     }
     return typical;
   }
@@ -188,7 +198,7 @@ class Checker {
         fits[KindOf(row)].Add(At(row));
     }
     std::unordered_map<std::uint64_t, Residual> typical;
-    for (auto& [kind, fit] : fits) typical[kind] = fit.Typical(replay_.usual_latency_ns());
+    for (auto& [kind, fit] : fits) typical[kind] = fit.Typical(usual_);
     return typical;
   }
 
@@ -219,7 +229,8 @@ class Checker {
   const Steps& steps_;
   std::vector<Dealt> dealt_;
   std::size_t first_ = 0;  // row of the first operation that is looked at
-  std::vector<PlayedOp> recorded_;
+  std::vector<Recorded> recorded_;
+  const Residual usual_;
 };
 
 }  // namespace

@@ -32,7 +32,7 @@ struct ReplayCheck {
   double residual_share = 0;
 };
 
-// Of up to two million operations. Empty: too few regular steps, or none that end with an
+// Of the first steps, up to half a million operations. Empty: too few regular steps, or none that end with an
 // operation; or it was stopped. O(operations log steps).
 std::optional<ReplayCheck> CheckReplay(const Replay& replay, const Rank& rank, const Device& device,
                                        const Steps& steps, StopFlag stop = nullptr);
