@@ -13,18 +13,17 @@
 #include "analyzer/import/kineto/kineto_event.h"
 #include "analyzer/import/kineto/kineto_metadata.h"
 #include "analyzer/import/kineto/kineto_rank.h"
-#include "analyzer/import/source/json_pieces.h"
+#include "analyzer/import/source/piece_batches.h"
 
 namespace traceinject {
 namespace {
 
-constexpr std::uint64_t kReportEvery = 1 << 14;
-
 // The number of events is not known; what the bytes read so far held says about how many come.
-void Report(const GzipSource& source, std::uint64_t events, ReadProgress& progress) {
+void Report(std::uint64_t offset_bytes, std::uint64_t size_bytes, std::uint64_t events,
+            ReadProgress& progress) {
   progress.rows = events;
-  const double offset = static_cast<double>(std::max<std::uint64_t>(1, source.offset_bytes()));
-  const double share = std::min(1.0, offset / static_cast<double>(source.size_bytes()));
+  const double offset = static_cast<double>(std::max<std::uint64_t>(1, offset_bytes));
+  const double share = std::min(1.0, offset / static_cast<double>(size_bytes));
   progress.rows_total = static_cast<std::uint64_t>(static_cast<double>(events) / share);
 }
 
@@ -32,15 +31,16 @@ void Report(const GzipSource& source, std::uint64_t events, ReadProgress& progre
 template <typename Visit>
 Status ForEachPiece(GzipSource& source, const std::string& path, ReadProgress& progress,
                     Visit visit) {
-  JsonPieces pieces(source, "traceEvents");
+  const std::uint64_t size_bytes = source.size_bytes();
+  PieceBatches batches(source, "traceEvents");
   std::uint64_t count = 0;
   for (;;) {
-    const auto piece = pieces.Next();
-    if (!piece.ok()) return Error{piece.error()};
-    if (!piece.value()) break;
-    visit(*piece.value());
-    if (++count % kReportEvery != 0) continue;
-    Report(source, count, progress);
+    const auto batch = batches.Next();
+    if (!batch.ok()) return Error{batch.error()};
+    if (batch.value() == nullptr) break;
+    for (std::size_t i = 0; i < batch.value()->size(); ++i) visit((*batch.value())[i]);
+    count += batch.value()->size();
+    Report(batch.value()->offset_bytes(), size_bytes, count, progress);
     if (progress.stop) return Stopped(path);
   }
   progress.rows = progress.rows_total = count;
