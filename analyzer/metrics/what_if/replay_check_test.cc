@@ -69,6 +69,15 @@ TEST(ReplayCheckTest, StepsThatDifferAreForetoldByKind) {
   EXPECT_GT(check->worst_step_error, 0.02);
 }
 
+TEST(ReplayCheckTest, OfALongRunTheFirstStepsAreForetold) {
+  const auto check =
+      Check([](int step, int) { return step < 25'100 || step % 2 == 0 ? 500 : 3 * kUs; }, 26'000);
+  ASSERT_TRUE(check);
+  EXPECT_NEAR(static_cast<double>(check->steps), 25'000, 20) << "of 20 operations";
+  EXPECT_LT(check->error, 1e-4);
+  EXPECT_LT(check->worst_step_error, 1e-3);
+}
+
 TEST(ReplayCheckTest, TooFewStepsSayNothing) {
   EXPECT_FALSE(Check([](int, int) { return 500; }, 2));
 }
