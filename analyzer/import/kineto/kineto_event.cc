@@ -124,6 +124,10 @@ constexpr IntegerField kHostIntegers[] = {
     {"Python parent id", &KinetoEvent::python_parent},
 };
 
+// That the functions for arguments below ask for by name.
+constexpr std::string_view kOtherArguments[] = {
+    "grid", "block", "name", "Input Dims", "Input type", "Concrete Inputs", "Call stack"};
+
 struct CollectiveNumber {
   std::string_view key;
   std::optional<std::int64_t> KinetoCollective::*member;
@@ -147,6 +151,32 @@ constexpr CollectiveText kCollectiveTexts[] = {
     {"Process Group Name", &KinetoCollective::group_name},
     {"Process Group Ranks", &KinetoCollective::group_ranks},
 };
+
+// By their first letters and lengths: most arguments are of no use, and are told apart at once.
+class KeyFilter {
+ public:
+  template <typename... Tables>
+  explicit constexpr KeyFilter(const Tables&... tables) {
+    (AddAll(tables), ...);
+    for (const std::string_view key : kOtherArguments) Add(key);
+  }
+  bool MayHold(std::string_view key) const {
+    return !key.empty() && key.size() < 32 &&
+           (lengths_[static_cast<unsigned char>(key.front())] >> key.size() & 1) != 0;
+  }
+
+ private:
+  template <typename Table>
+  constexpr void AddAll(const Table& table) {
+    for (const auto& row : table) Add(row.key);
+  }
+  constexpr void Add(std::string_view key) {
+    lengths_[static_cast<unsigned char>(key.front())] |= std::uint32_t{1} << key.size();
+  }
+
+  std::array<std::uint32_t, 256> lengths_{};
+};
+constexpr KeyFilter kArguments(kIntegers, kHostIntegers, kCollectiveNumbers, kCollectiveTexts);
 
 template <typename Table>
 auto FindKey(const Table& table, std::string_view key) {
@@ -213,6 +243,7 @@ bool Arguments(ondemand::value& value, bool of_host, KinetoEvent& event) {
     if (std::move(each).get(field) != simdjson::SUCCESS) return false;
     std::string_view key;
     if (field.unescaped_key().get(key) != simdjson::SUCCESS) return false;
+    if (!kArguments.MayHold(key)) continue;
     const bool fits = of_host ? HostArgumentField(key, field.value(), event)
                               : ArgumentField(key, field.value(), event);
     if (!fits) return false;
@@ -263,6 +294,19 @@ bool TopField(std::string_view key, ondemand::value& value, Heading& heading, Ki
   return key != "args" || Arguments(value, heading.IsOfHost(), event);
 }
 
+// Of an arrow, an instant or another of no use, as profilers write it, the phase first: nothing
+// else of it has to be looked at.
+bool BeginsAsUseless(std::string_view text) {
+  const auto take = [&text](std::string_view expected) {
+    text.remove_prefix(std::min(text.size(), text.find_first_not_of(" \t\r\n")));
+    const bool there = text.starts_with(expected);
+    if (there) text.remove_prefix(expected.size());
+    return there;
+  };
+  if (!take("{") || !take("\"ph\"") || !take(":") || !take("\"")) return false;
+  return text.size() > 1 && text[1] == '"' && text[0] != 'X' && text[0] != 'M';
+}
+
 }  // namespace
 
 struct KinetoEventParser::State {
@@ -273,6 +317,7 @@ KinetoEventParser::KinetoEventParser() : state_(std::make_unique<State>()) {}
 KinetoEventParser::~KinetoEventParser() = default;
 
 KinetoEvent KinetoEventParser::Parse(std::string_view text) {
+  if (BeginsAsUseless(text)) return {};
   KinetoEvent event;
   KinetoEvent broken;
   broken.kind = KinetoKind::kBroken;

@@ -3,8 +3,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <bit>
 #include <cstring>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 namespace traceinject {
 namespace {
@@ -25,10 +30,48 @@ constexpr std::array<Mark, 256> kMarks = [] {
   return marks;
 }();
 
+// From `at` on, the first quote or bracket that is not before `size`, else `size`. Looks at up to
+// 15 bytes beyond that.
+std::size_t FindMark(const char* text, std::size_t at, std::size_t size) {
+#ifdef __SSE2__
+  static_assert(JsonPieces::kPadding >= sizeof(__m128i));
+  const __m128i quote = _mm_set1_epi8('"'), case_bit = _mm_set1_epi8('[' ^ '{');
+  const __m128i open = _mm_set1_epi8('{'), close = _mm_set1_epi8('}');
+  for (; at < size; at += sizeof(__m128i)) {
+    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(text + at));
+    const __m128i either = _mm_or_si128(bytes, case_bit);  // "[" as "{", "]" as "}"
+    const __m128i brackets =
+        _mm_or_si128(_mm_cmpeq_epi8(either, open), _mm_cmpeq_epi8(either, close));
+    const int marks = _mm_movemask_epi8(_mm_or_si128(brackets, _mm_cmpeq_epi8(bytes, quote)));
+    if (marks != 0)
+      return std::min(
+          size, at + static_cast<std::size_t>(std::countr_zero(static_cast<unsigned>(marks))));
+  }
+  return size;
+#else
+  while (at < size && kMarks[static_cast<unsigned char>(text[at])] == Mark::kNone) ++at;
+  return at;
+#endif
+}
+
+// Likewise the first quote.
+std::size_t FindQuote(const char* text, std::size_t at, std::size_t size) {
+#ifdef __SSE2__
+  // Most strings are short: a call costs more than they do.
+  const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(text + at));
+  const int quotes = _mm_movemask_epi8(_mm_cmpeq_epi8(bytes, _mm_set1_epi8('"')));
+  if (quotes != 0)
+    return std::min(size,
+                    at + static_cast<std::size_t>(std::countr_zero(static_cast<unsigned>(quotes))));
+#endif
+  const void* const quote = std::memchr(text + at, '"', size - at);
+  return quote == nullptr ? size : static_cast<std::size_t>(static_cast<const char*>(quote) - text);
+}
+
 // Finds the end of a value that is handed over in blocks.
 class ValueScanner {
  public:
-  // Looks at text[at_, size). True: the value ends before at().
+  // Looks at text[at_, size), behind which is padding. True: the value ends before at().
   bool Scan(const char* text, std::size_t size) {
     while (at_ < size) {
       if (in_string_) {
@@ -36,6 +79,7 @@ class ValueScanner {
         if (depth_ == 0) return true;
         continue;
       }
+      if (depth_ > 0 && (at_ = FindMark(text, at_, size)) == size) return false;
       switch (kMarks[static_cast<unsigned char>(text[at_])]) {
         case Mark::kNone:
           // A bare number or word ends where anything else begins.
@@ -68,12 +112,11 @@ class ValueScanner {
   // Moves behind the closing quote; false if it is not there yet.
   bool LeaveString(const char* text, std::size_t size) {
     while (at_ < size) {
-      const void* quote = std::memchr(text + at_, '"', size - at_);
-      if (quote == nullptr) {
+      const std::size_t found = FindQuote(text, at_, size);
+      if (found == size) {
         at_ = size;
         return false;
       }
-      const auto found = static_cast<std::size_t>(static_cast<const char*>(quote) - text);
       std::size_t first = found;
       while (first > string_begin_ && text[first - 1] == '\\') --first;
       at_ = found + 1;

@@ -52,6 +52,18 @@ TEST_F(JsonPiecesTest, BracketsAndQuotesInStringsAreText) {
             (Texts{R"(-{"a":"}]\"{["})", R"(-"\\")", R"(-"\\\"]")"}));
 }
 
+// Marks on each place of what is looked at together, and bytes that differ from one by a bit.
+TEST_F(JsonPiecesTest, MarksAreFoundOnEachPlace) {
+  for (std::size_t before = 0; before < 40; ++before) {
+    for (std::size_t inside = 0; inside < 40; ++inside) {
+      const std::string other(before, before % 2 == 0 ? ' ' : '\x9B');
+      const std::string value = "{" + other + "\"" + std::string(inside, 'x') + "\":[" + other +
+                                "\"[\\\"]\"" + other + "]" + other + "}";
+      EXPECT_EQ(Split("[" + value + "," + value + "]"), (Texts{"-" + value, "-" + value}));
+    }
+  }
+}
+
 TEST_F(JsonPiecesTest, PiecesAcrossBlocksAreWhole) {
   // Strings of backslashes and quotes whose ends fall on every place around the ends of blocks.
   std::string text = "[";
