@@ -54,14 +54,18 @@ TEST_F(JsonPiecesTest, BracketsAndQuotesInStringsAreText) {
 
 // Marks on each place of what is looked at together, and bytes that differ from one by a bit.
 TEST_F(JsonPiecesTest, MarksAreFoundOnEachPlace) {
+  std::string text = "[";
+  Texts expected;
   for (std::size_t before = 0; before < 40; ++before) {
     for (std::size_t inside = 0; inside < 40; ++inside) {
       const std::string other(before, before % 2 == 0 ? ' ' : '\x9B');
       const std::string value = "{" + other + "\"" + std::string(inside, 'x') + "\":[" + other +
                                 "\"[\\\"]\"" + other + "]" + other + "}";
-      EXPECT_EQ(Split("[" + value + "," + value + "]"), (Texts{"-" + value, "-" + value}));
+      text += value + ",";
+      expected.push_back("-" + value);
     }
   }
+  EXPECT_EQ(Split(text + "]"), expected);
 }
 
 TEST_F(JsonPiecesTest, PiecesAcrossBlocksAreWhole) {
