@@ -79,7 +79,10 @@ class ValueScanner {
         if (depth_ == 0) return true;
         continue;
       }
-      if (depth_ > 0 && (at_ = FindMark(text, at_, size)) == size) return false;
+      if (depth_ > 0) {
+        at_ = FindMark(text, at_, size);
+        if (at_ == size) return false;
+      }
       switch (kMarks[static_cast<unsigned char>(text[at_])]) {
         case Mark::kNone:
           // A bare number or word ends where anything else begins.
