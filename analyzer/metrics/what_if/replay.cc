@@ -373,7 +373,8 @@ class Player {
 };
 
 TimeNs HandOverOf(const Rank& rank, const GpuOps& ops, const Steps& steps) {
-  const OpRange range = StartingIn(ops, {steps.start_ns, steps.cuts().back()});
+  const Interval time{steps.start_ns, steps.cuts().back()};
+  const OpRange range = StartingIn(ops, time);
   double bytes = 0;
   for (std::size_t row = range.begin; row < range.end; ++row) {
     if (ops.kind[row] != OpKind::kMemcpy) continue;
@@ -382,7 +383,7 @@ TimeNs HandOverOf(const Rank& rank, const GpuOps& ops, const Steps& steps) {
   }
   std::size_t waits = 0;
   for (const TimeNs start : rank.data_waits.start)
-    waits += start >= steps.start_ns && start < steps.cuts().back() ? 1 : 0;
+    waits += start >= time.start && start < time.end ? 1 : 0;
   if (waits == 0) waits = std::max<std::size_t>(1, steps.steps.size());
   const double of_batch = bytes / static_cast<double>(waits) / kHandOverBytesPerNs;
   return std::min(kHandOverNs, kLeastHandOverNs + static_cast<TimeNs>(of_batch));

@@ -63,6 +63,25 @@ struct Judged {
   const Replay replay;
 };
 
+// A long run of short steps. What took time by the square of their number took minutes.
+TEST(ReplayTest, ManyShortSteps) {
+  constexpr int kMany = 400'000;
+  RankBuilder builder;
+  TimeNs host = 0, gpu = 0;
+  for (int step = 0; step < kMany; ++step) {
+    builder.AddDataWait(host, host + kUs);
+    const std::uint32_t call = builder.AddApi(host + kUs, host + 4 * kUs, "cudaLaunchKernel");
+    gpu = std::max(gpu, host + 6 * kUs) + 20 * kUs;
+    builder.AddKernel(gpu - 20 * kUs, gpu, kGemm, call);
+    host += 20 * kUs;
+    builder.AddStepMark(host);
+  }
+  builder.rank().end = gpu;
+  const Judged judged(builder.rank());
+  EXPECT_GT(judged.steps.steps.size(), std::size_t{kMany - 10});
+  EXPECT_EQ(judged.replay.Run({}).size(), judged.steps.steps.size());
+}
+
 // Kernels that take half as long: the program waits for its kernels, until its host is what limits
 // it.
 TEST(ReplayTest, OperationsTakeOtherTimes) {
