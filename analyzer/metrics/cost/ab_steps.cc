@@ -17,26 +17,36 @@ struct Block {
 
 enum class Place { kRecorded, kUnrecorded, kEdge };
 
-Place PlaceOf(const Rank& rank, Interval step) {
-  for (const CaptureGap& gap : rank.gaps) {  // in order
-    if (!gap.planned() || gap.end <= step.start) continue;
-    if (gap.start >= step.end) break;
-    return gap.start <= step.start && step.end <= gap.end ? Place::kUnrecorded : Place::kEdge;
+// Of steps in their order: of a long run there are as many gaps as there are steps.
+class Places {
+ public:
+  explicit Places(const Rank& rank) : gaps_(rank.gaps) {}
+
+  Place Of(Interval step) {
+    while (next_ < gaps_.size() && (!gaps_[next_].planned() || gaps_[next_].end <= step.start))
+      ++next_;
+    if (next_ == gaps_.size() || gaps_[next_].start >= step.end) return Place::kRecorded;
+    const bool within = gaps_[next_].start <= step.start && step.end <= gaps_[next_].end;
+    return within ? Place::kUnrecorded : Place::kEdge;
   }
-  return Place::kRecorded;
-}
+
+ private:
+  const std::vector<CaptureGap>& gaps_;  // in order
+  std::size_t next_ = 0;                 // the first that is planned and not over
+};
 
 // Of the optimizer that ended a step first, as the recorder counts them.
 std::vector<Block> FindBlocks(const Rank& rank) {
   const StepMarks& marks = rank.step_marks;
   std::vector<Block> blocks;
+  Places places(rank);
   std::optional<TimeNs> begin;
   Place last = Place::kEdge;
   for (std::size_t row = 0; row < marks.size(); ++row) {
     if (marks.optimizer[row] != marks.optimizer[0]) continue;
     if (begin) {
       const Interval step{*begin, marks.time[row]};
-      const Place place = PlaceOf(rank, step);
+      const Place place = places.Of(step);
       if (place != Place::kEdge) {
         if (place != last) blocks.push_back({place == Place::kRecorded, {}});
         blocks.back().steps.push_back(static_cast<double>(step.end - step.start));

@@ -38,6 +38,15 @@ TEST(AbStepsTest, FindsWhatRecordingAdds) {
   EXPECT_NEAR(found->recorded_ns - found->unrecorded_ns, 5.0 * kMs, 1.0 * kMs);
 }
 
+// A long run: what looks at all gaps for each step takes minutes.
+TEST(AbStepsTest, ManyBlocks) {
+  const Rank rank =
+      Alternating(160'000, 12, [](int, bool recorded) { return (recorded ? 11 : 10) * kMs; });
+  const std::optional<AbSteps> found = CompareSteps(rank);
+  ASSERT_TRUE(found);
+  EXPECT_GT(found->blocks, 79'000);
+}
+
 TEST(AbStepsTest, ADriftIsNoDifference) {
   const Rank rank = Alternating(13, 12, [](int step, bool) { return 100 * kMs + step * kMs / 10; });
   const std::optional<AbSteps> found = CompareSteps(rank);
