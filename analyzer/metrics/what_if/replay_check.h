@@ -32,8 +32,8 @@ struct ReplayCheck {
   double residual_share = 0;
 };
 
-// Of the first steps, up to half a million operations. Empty: too few regular steps, or none that end with an
-// operation; or it was stopped. O(operations log steps).
+// Of the first steps, up to half a million operations. Empty: too few regular steps, or none that
+// end with an operation; or it was stopped. O(operations log steps).
 std::optional<ReplayCheck> CheckReplay(const Replay& replay, const Rank& rank, const Device& device,
                                        const Steps& steps, StopFlag stop = nullptr);
 
