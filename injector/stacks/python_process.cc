@@ -9,6 +9,8 @@
 #include <cstring>
 #include <string_view>
 
+#include "injector/base/clock.h"
+
 namespace traceinject {
 namespace {
 
@@ -183,6 +185,8 @@ StackResult PythonProcess::ReadFrames(const PythonThread& thread) {
   blocks_.Load(pages.bases.data(), pages.count);
   const ChainEnd end = ReadChain(layout_, &blocks_, top, first_.data(), first_.size(), &first);
   if (end == ChainEnd::kLost) return StackResult::kTorn;
+  // What both readings have in common was there now.
+  time_ns_ = NowNs();
   const ChainTop later = Top(thread.state);
   blocks_.Refresh();
   if (later.frame == 0 ||
@@ -198,8 +202,11 @@ StackResult PythonProcess::ReadFrames(const PythonThread& thread) {
       is_cut = true;
       break;
     }
+    // A call of the same function at the same place of the stack, but on another object, may have
+    // come between the readings.
+    const bool is_same_object = first_[i].first_local == second_[i + second - first].first_local;
     frames_[count_++] = {first_[i].code, OffsetOfInstruction(layout_, first_[i]),
-                         first_[i].first_local};
+                         is_same_object ? first_[i].first_local : 0};
   }
   if (count_ == 0) return unstable == 0 ? StackResult::kNone : StackResult::kTorn;
   if (is_cut) return StackResult::kCut;

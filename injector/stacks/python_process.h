@@ -42,7 +42,8 @@ std::optional<PythonLayout> FindPythonLayout(const PythonSymbols& symbols, std::
 std::int32_t FindThreadIdOffset();
 
 // A frame of Python: the address of its code object, and the offset in bytes of the instruction at
-// which it stands; negative: it has not begun. Of its first argument the address of the object.
+// which it stands; negative: it has not begun. Of its first argument the address of the object;
+// 0: not known.
 struct RawFrame {
   std::uint64_t code;
   std::int64_t offset;
@@ -77,6 +78,8 @@ class PythonProcess {
 
   // The frames of one, the innermost first, with the words of their code objects. O(frames).
   StackResult ReadStack(const PythonThread& thread);
+  // When the thread stood there (NowNs), however long reading was held up.
+  std::int64_t time_ns() const { return time_ns_; }
   std::size_t count() const { return count_; }
   const RawFrame& frame(std::size_t i) const { return frames_[i]; }
   const CodeWords& code(std::size_t i) const { return codes_[i]; }
@@ -112,6 +115,7 @@ class PythonProcess {
   Blocks blocks_;
   std::unordered_map<std::uint64_t, Pages> pages_;  // by state
   std::array<ChainFrame, kMaxChain> first_, second_;
+  std::int64_t time_ns_ = 0;
   std::size_t count_ = 0;
   std::array<RawFrame, kMaxFrames> frames_;
   std::array<CodeWords, kMaxFrames> codes_;

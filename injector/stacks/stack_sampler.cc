@@ -285,7 +285,6 @@ void StackSampler::Keep(const Sample& sample) {
 
 bool StackSampler::SampleThread(PythonProcess* process, const PythonThread& thread, int kind) {
   for (int i = 0; i < kTries; ++i) {
-    const std::int64_t time = NowNs() - base_ns_;
     const StackResult result = process->ReadStack(thread);
     if (result == StackResult::kTorn) continue;
     if (result == StackResult::kPartial && i < kTriesForAll) continue;
@@ -295,7 +294,7 @@ bool StackSampler::SampleThread(PythonProcess* process, const PythonThread& thre
     if (node == 0) continue;
     if (result == StackResult::kCut) g_counters.Add(Health::kStackCut);
     if (result == StackResult::kPartial) g_counters.Add(Health::kStackPartial);
-    Keep({time, thread.tid, node, kind});
+    Keep({process->time_ns() - base_ns_, thread.tid, node, kind});
     return true;
   }
   g_counters.Add(Health::kStackTorn);

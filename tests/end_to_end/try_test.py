@@ -85,8 +85,8 @@ class Try(harness.TestCase):
         self.assertEqual([path.name for path in (self.folder / "tries").iterdir()], ["tries.db"])
 
     def test_what_a_checkpoint_saves_goes_elsewhere(self):
-        result, _ = self.tried(*SHORT, "--fixes", "checkpoints=none", program=["checkpoints=4"])
-        self.assertGreater(int(result["fixes"][0]["saved_ns"]), 2_000_000)
+        result, _ = self.tried(*SHORT, "--fixes", "checkpoints=none", program=["checkpoints=20"])
+        self.assertGreater(int(result["fixes"][0]["saved_ns"]), 5_000_000)
         self.assertEqual(self.files(), ["tries"])
 
     def test_two_together_and_the_text(self):
