@@ -58,9 +58,12 @@ def cost_of(command, env=None):
     return Cost(used.ru_utime + used.ru_stime, output)
 
 
-# The most that a program had resident counts from before it was loaded: whoever starts it must be small.
+# The most that a program had resident counts from before it was loaded: whoever starts it must be small. Without pages of 2 MB, of which
+# there are more or fewer from run to run, and none on some machines.
 PEAK = """
-import os, sys
+import ctypes, os, sys
+PR_SET_THP_DISABLE = 41
+ctypes.CDLL(None).prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0)
 nowhere = [(os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_WRONLY, 0) for number in (1, 2)]
 print(os.wait4(os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ, file_actions=nowhere), 0)[2].ru_maxrss)
 """
