@@ -25,8 +25,9 @@ bool IsOneOf(std::string_view name, const std::array<std::string_view, count>& n
 
 // Moments, and differences that may go either way.
 bool MayBeNegative(std::string_view name) {
-  static constexpr std::array<std::string_view, 7> kNames = {
-      "start_ns", "end_ns", "time_ns", "launch_start_ns", "origin_unix_ns", "low_ns", "created_ns"};
+  static constexpr std::array<std::string_view, 8> kNames = {
+      "start_ns",       "end_ns", "time_ns",    "launch_start_ns",
+      "origin_unix_ns", "low_ns", "created_ns", "clock_offset_ns"};
   return IsOneOf(name, kNames) || name.ends_with("_low_ns");
 }
 

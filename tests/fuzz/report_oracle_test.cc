@@ -10,6 +10,12 @@ namespace {
 
 TEST(ReportOracleTest, AnEmptyReportIsRight) { EXPECT_EQ(WrongReport({}), ""); }
 
+TEST(ReportOracleTest, AClockMayBeBehind) {
+  proto::Ranks ranks;
+  ranks.add_ranks()->set_clock_offset_ns(-760'500);
+  EXPECT_EQ(WrongFigures(ranks), "");
+}
+
 TEST(ReportOracleTest, FiguresThatCannotBeAreFound) {
   proto::Report report;
   report.mutable_verdict()->set_confidence(1.5);
