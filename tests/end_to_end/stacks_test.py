@@ -176,8 +176,8 @@ class WhereThreadsStand(Stacks):
 
     @each_python
     def test_a_recursion_deeper_than_what_is_kept(self, python):
-        _, recording = self.record(python, "deep", "2")
-        self.assertGreater(recording.count("stack", "cut"), 10)
+        _, recording = self.record(python, "deep", "3")
+        self.assertGreater(recording.count("stack", "cut"), 20)
         deepest = max(recording.rows("SELECT count(*) FROM stack_frames GROUP BY stack"))
         self.assertEqual(deepest, (1024,))
 
