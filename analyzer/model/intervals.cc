@@ -33,8 +33,8 @@ Intervals Merge(Intervals intervals) {
   return merged;
 }
 
-Intervals MergeColumns(const std::vector<TimeNs>& start, const std::vector<TimeNs>& end,
-                       TimeNs open_end, const std::vector<std::uint32_t>* rows) {
+Intervals MergeColumns(const TimeColumn& start, const TimeColumn& end, TimeNs open_end,
+                       const std::vector<std::uint32_t>* rows) {
   Intervals intervals;
   const std::size_t count = rows != nullptr ? rows->size() : start.size();
   intervals.reserve(count);

@@ -24,8 +24,8 @@ Intervals Merge(Intervals intervals);
 void Append(Intervals& list, Interval next);
 // The same for columns of equal length, as in GpuOps. `rows`: which ones, all if null. `open_end`
 // replaces an end of kOpen.
-Intervals MergeColumns(const std::vector<TimeNs>& start, const std::vector<TimeNs>& end,
-                       TimeNs open_end, const std::vector<std::uint32_t>* rows = nullptr);
+Intervals MergeColumns(const TimeColumn& start, const TimeColumn& end, TimeNs open_end,
+                       const std::vector<std::uint32_t>* rows = nullptr);
 
 Intervals Intersect(const Intervals& a, const Intervals& b);
 // What is in `a` and not in `b`.

@@ -18,7 +18,7 @@ TEST(Intervals, MergeJoinsTouchingAndOverlapping) {
 }
 
 TEST(Intervals, MergeColumnsTakesRowsAndClosesOpenOnes) {
-  const std::vector<TimeNs> start = {0, 10, 20}, end = {5, 15, kOpen};
+  const TimeColumn start = {0, 10, 20}, end = {5, 15, kOpen};
   EXPECT_EQ(MergeColumns(start, end, 30), (Intervals{{0, 5}, {10, 15}, {20, 30}}));
   const std::vector<std::uint32_t> rows = {2, 0};
   EXPECT_EQ(MergeColumns(start, end, 30, &rows), (Intervals{{0, 5}, {20, 30}}));

@@ -8,17 +8,25 @@
 
 namespace traceinject {
 
+// Of a column; what is open stays so. O(n).
+template <typename Map>
+void MapColumn(std::vector<TimeNs>& times, Map map) {
+  for (TimeNs& time : times) {
+    if (time != kOpen) time = map(time);
+  }
+}
+template <typename Map>
+void MapColumn(TimeColumn& times, Map map) {
+  times.Transform([&](TimeNs time) { return time == kOpen ? kOpen : map(time); });
+}
+
 // Of recorded events alone, and of the clock's own readings. What is open stays so. O(events).
 template <typename Map>
 void MapEventTimes(Rank& rank, Map map) {
-  const auto column = [&](std::vector<TimeNs>& times) {
-    for (TimeNs& time : times) {
-      if (time != kOpen) time = map(time);
-    }
-  };
+  const auto column = [&](std::vector<TimeNs>& times) { MapColumn(times, map); };
   const auto both = [&](auto& columns) {
-    column(columns.start);
-    column(columns.end);
+    MapColumn(columns.start, map);
+    MapColumn(columns.end, map);
   };
   for (Device& device : rank.devices) {
     both(device.ops);

@@ -21,7 +21,9 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/model/index_column.h"
 #include "analyzer/model/packed_column.h"
+#include "analyzer/model/time_column.h"
 #include "analyzer/model/trust.h"
 #include "schemas/counters.h"
 
@@ -102,7 +104,7 @@ struct GraphNode {
 
 // Kernels, copies and memsets of one device, all streams, sorted by (start, end).
 struct GpuOps {
-  std::vector<TimeNs> start, end;
+  TimeColumn start, end;
   std::vector<OpKind> kind;
   std::vector<KernelClass> kernel_class;
   // Kernel: index into Rank::shapes; else index into Rank::transfers.
@@ -183,7 +185,7 @@ struct CounterColumn {
 struct CounterSamples {
   CounterSource source = CounterSource::kUnknown;
   TimeNs period_ns = 0;  // the shortest that was asked for
-  std::vector<TimeNs> start, end;
+  TimeColumn start, end;
   std::vector<CounterColumn> columns;  // by id
   std::vector<Interval> gaps;          // merged; not what lies in planned gaps of the recording
   CounterClock clock;
@@ -235,9 +237,9 @@ struct Thread {
 };
 
 struct ApiCalls {
-  std::vector<TimeNs> start, end;
-  std::vector<std::uint32_t> thread;  // index into Rank::threads
-  std::vector<std::uint32_t> name;    // index into Rank::api_names
+  TimeColumn start, end;
+  IndexColumn thread;  // index into Rank::threads
+  IndexColumn name;    // index into Rank::api_names
   PackedColumn<std::uint64_t> correlation;
   PackedColumn<std::int32_t> result;
   std::size_t size() const { return start.size(); }
@@ -251,8 +253,8 @@ enum class SyncKind : std::uint8_t {
 };
 
 struct Syncs {
-  std::vector<TimeNs> start, end;
-  std::vector<std::uint32_t> thread;
+  TimeColumn start, end;
+  IndexColumn thread;
   std::vector<SyncKind> kind;
   std::vector<std::uint32_t> event;   // dense number; kNone
   std::vector<std::uint32_t> stream;  // index into Rank::streams; kNone
@@ -262,8 +264,8 @@ struct Syncs {
 enum class NvtxKind : std::uint8_t { kPushPop = 1, kStartEnd, kMark };
 
 struct NvtxRanges {
-  std::vector<TimeNs> start, end;  // end == start for marks
-  std::vector<std::uint32_t> thread;
+  TimeColumn start, end;  // end == start for marks
+  IndexColumn thread;
   std::vector<NvtxKind> kind;
   PackedColumn<std::uint32_t> domain;    // index into Rank::nvtx_domains
   std::vector<std::uint32_t> text;       // Rank::strings; kNone
@@ -305,8 +307,8 @@ struct NcclLink {
 };
 
 struct Collectives {
-  std::vector<TimeNs> start, end;  // of the call on the host
-  std::vector<std::uint32_t> thread;
+  TimeColumn start, end;  // of the call on the host
+  IndexColumn thread;
   std::vector<std::uint32_t> function;      // Rank::strings: AllReduce, ...
   std::vector<std::uint32_t> communicator;  // index into Rank::communicators; kNone: unknown
   std::vector<std::int64_t> bytes;          // as collective.bytes in run_db.sql; -1: unknown
@@ -320,7 +322,7 @@ struct Collectives {
 struct CollectivePlans {
   std::vector<std::uint32_t> collective;  // row of Rank::collectives
   std::vector<TimeNs> time;               // when NCCL told, after the launch
-  std::vector<std::uint32_t> thread;
+  IndexColumn thread;
   std::vector<std::int64_t> sequence;  // -1: not reported
   std::vector<std::int64_t> count;     // elements; bytes where the datatype is kNone
   std::vector<std::uint32_t> datatype, algorithm, protocol;  // Rank::strings; kNone
@@ -347,8 +349,8 @@ struct GemmShape {
 
 // Calls for GEMMs.
 struct Gemms {
-  std::vector<TimeNs> start, end;
-  std::vector<std::uint32_t> thread;
+  TimeColumn start, end;
+  IndexColumn thread;
   std::vector<std::uint32_t> shape;  // index into Rank::gemm_shapes
   std::size_t size() const { return start.size(); }
 };
@@ -375,8 +377,8 @@ struct AttentionShape {
 
 // Attention calls, forward and backward.
 struct Attentions {
-  std::vector<TimeNs> start, end;  // end kOpen: not known
-  std::vector<std::uint32_t> thread;
+  TimeColumn start, end;  // end kOpen: not known
+  IndexColumn thread;
   std::vector<std::uint32_t> shape;    // index into Rank::attention_shapes
   std::vector<std::uint8_t> backward;  // 1: of the gradients
   std::vector<std::int8_t> gradient;   // 1: of a forward call that can have a backward; -1: unknown
@@ -392,8 +394,8 @@ struct DataLoader {
 
 // Times that a thread spent in next() of a data loader's iterator.
 struct DataWaits {
-  std::vector<TimeNs> start, end;
-  std::vector<std::uint32_t> thread;
+  TimeColumn start, end;
+  IndexColumn thread;
   std::vector<std::uint32_t> loader;  // index into Rank::loaders; kNone: unknown
   std::vector<std::int64_t> batch;    // of this iterator, from 0; -1: unknown
   std::vector<std::int64_t> samples;  // in the batch; -1: unknown
@@ -403,7 +405,7 @@ struct DataWaits {
 // Ends of optimizer steps, on the host.
 struct StepMarks {
   std::vector<TimeNs> time;
-  std::vector<std::uint32_t> thread;
+  IndexColumn thread;
   std::vector<std::uint32_t> optimizer;  // a dense number per optimizer object
   std::size_t size() const { return time.size(); }
 };
@@ -413,8 +415,8 @@ enum class HostSpanKind : std::uint8_t { kCheckpoint = 1, kGarbageCollection, kG
 
 // What else kept a thread of the program busy.
 struct HostSpans {
-  std::vector<TimeNs> start, end;
-  std::vector<std::uint32_t> thread;
+  TimeColumn start, end;
+  IndexColumn thread;
   std::vector<HostSpanKind> kind;
   std::vector<std::int32_t> detail;  // as in run_db.sql; -1: none
   std::size_t size() const { return start.size(); }
@@ -467,9 +469,9 @@ enum class StackKind : std::uint8_t { kTimed = 1, kCall, kLaunch, kStall };
 
 // Where threads stood in Python.
 struct StackSamples {
-  std::vector<TimeNs> time;           // of a call when it began
-  std::vector<std::uint32_t> thread;  // index into Rank::threads
-  std::vector<std::uint32_t> stack;   // index into Rank::stacks; kNone: no Python frame
+  std::vector<TimeNs> time;          // of a call when it began
+  IndexColumn thread;                // index into Rank::threads
+  std::vector<std::uint32_t> stack;  // index into Rank::stacks; kNone: no Python frame
   std::vector<StackKind> kind;
   std::vector<std::uint64_t> correlation;  // of the call in Rank::api; 0: none
   // Of kTimed: looks that followed and found the same, and the time to the last of them.
@@ -484,8 +486,8 @@ enum class ProfiledKind : std::uint8_t { kOperator = 1, kPythonFunction };
 // What the trace of another profiler tells of threads: operators of the framework, functions of
 // Python. Apart from NVTX ranges, which the program marks for us.
 struct ProfiledRanges {
-  std::vector<TimeNs> start, end;
-  std::vector<std::uint32_t> thread;  // index into Rank::threads
+  TimeColumn start, end;
+  IndexColumn thread;  // index into Rank::threads
   std::vector<ProfiledKind> kind;
   std::vector<std::uint32_t> name;           // Rank::strings
   PackedColumn<std::uint32_t> input_shapes;  // Rank::strings: a list in JSON; kNone

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <limits>
 #include <ranges>
 #include <utility>
 
@@ -15,10 +16,11 @@ using Rows = std::vector<std::uint32_t>;
 // it out of order.
 constexpr std::size_t kMaxRounds = 8;
 
+// Column: of times.
+template <typename Column>
 class Sorter {
  public:
-  Sorter(const std::vector<TimeNs>& start, const std::vector<TimeNs>& end)
-      : start_(start), end_(end) {}
+  Sorter(const Column& start, const Column& end) : start_(start), end_(end) {}
 
   bool Before(std::uint32_t a, std::uint32_t b) const {
     if (start_[a] != start_[b]) return start_[a] < start_[b];
@@ -110,19 +112,31 @@ class Sorter {
     return known + static_cast<std::uint32_t>(end - rows.begin());
   }
 
-  const std::vector<TimeNs>& start_;
-  const std::vector<TimeNs>& end_;
+  const Column& start_;
+  const Column& end_;
 };
+
+template <typename Column>
+RowOrder OrderOf(const Column& start, const Column& end) {
+  const Sorter<Column> sorter(start, end);
+  const auto count = static_cast<std::uint32_t>(start.size());
+  std::uint32_t row = 0;
+  constexpr TimeNs kEarliest = std::numeric_limits<TimeNs>::min();
+  for (Interval last{kEarliest, kEarliest}; row < count; ++row) {
+    const Interval next{start[row], end[row]};
+    if (next.start < last.start || (next.start == last.start && next.end < last.end)) break;
+    last = next;
+  }
+  if (row == count) return {};
+  return sorter.Sort();
+}
 
 }  // namespace
 
+RowOrder SortedOrder(const TimeColumn& start, const TimeColumn& end) { return OrderOf(start, end); }
+
 RowOrder SortedOrder(const std::vector<TimeNs>& start, const std::vector<TimeNs>& end) {
-  const Sorter sorter(start, end);
-  const auto count = static_cast<std::uint32_t>(start.size());
-  std::uint32_t row = 1;
-  while (row < count && sorter.Before(row - 1, row)) ++row;
-  if (row >= count) return {};
-  return sorter.Sort();
+  return OrderOf(start, end);
 }
 
 }  // namespace traceinject

@@ -17,6 +17,7 @@ namespace traceinject {
 // Rows in the order of (start, end), rows that tie in their old order. Empty if they already stand
 // so: nothing to apply. O(n) where most rows stand in order already or a few ordered tables follow
 // each other, as recorded ones do; else O(n log n).
+RowOrder SortedOrder(const TimeColumn& start, const TimeColumn& end);
 RowOrder SortedOrder(const std::vector<TimeNs>& start, const std::vector<TimeNs>& end);
 
 // The columns of a table put into order one after the other: what the one before leaves free holds
@@ -34,12 +35,19 @@ class OrderedCopies {
   }
   template <typename T>
   void Replace(PackedColumn<T>& column) {
-    PackedColumn<T> sorted;
+    Rebuild(column);
+  }
+  void Replace(TimeColumn& column) { Rebuild(column); }
+  void Replace(IndexColumn& column) { Rebuild(column); }
+
+ private:
+  template <typename Column>
+  void Rebuild(Column& column) const {
+    Column sorted;
+    sorted.reserve(order_.size());
     for (const RowOrder::Run& run : order_.runs()) sorted.Append(column, run.first, run.count);
     column = std::move(sorted);
   }
-
- private:
   template <typename T>
   void Gather(std::vector<T>& column, std::vector<T>& room) const {
     const RowOrder::Moved moved = order_.moved(column.size());

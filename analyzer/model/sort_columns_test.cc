@@ -28,6 +28,11 @@ void ExpectSorted(const Times& start) {
   Times end = start;
   for (std::size_t row = 0; row < end.size(); ++row) end[row] += static_cast<TimeNs>(row % 3);
   EXPECT_EQ(SortedOrder(start, end).rows(), BySorting(start, end));
+  EXPECT_EQ(SortedOrder(TimeColumn(start), TimeColumn(end)).rows(), BySorting(start, end));
+}
+
+Rows OrderOf(const TimeColumn& start, const TimeColumn& end) {
+  return SortedOrder(start, end).rows();
 }
 
 Times Counting(TimeNs first, int count) {
@@ -37,13 +42,13 @@ Times Counting(TimeNs first, int count) {
 }
 
 TEST(SortColumns, WhatStandsInOrderNeedsNone) {
-  EXPECT_TRUE(SortedOrder({}, {}).empty());
-  EXPECT_TRUE(SortedOrder({5}, {6}).empty());
-  EXPECT_TRUE(SortedOrder({1, 1, 1, 2}, {1, 2, 2, 0}).empty());
+  EXPECT_TRUE(OrderOf({}, {}).empty());
+  EXPECT_TRUE(OrderOf({5}, {6}).empty());
+  EXPECT_TRUE(OrderOf({1, 1, 1, 2}, {1, 2, 2, 0}).empty());
 }
 
 TEST(SortColumns, EndsAndPlacesDecideBetweenEqualStarts) {
-  EXPECT_EQ(SortedOrder({7, 7, 7, 3}, {9, 8, 8, 4}).rows(), (Rows{3, 1, 2, 0}));
+  EXPECT_EQ(OrderOf({7, 7, 7, 3}, {9, 8, 8, 4}), (Rows{3, 1, 2, 0}));
 }
 
 TEST(SortColumns, TablesThatFollowEachOtherAreMerged) {

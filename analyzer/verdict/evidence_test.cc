@@ -49,7 +49,9 @@ TEST(EvidenceTest, AWaitIsShownByTheLongestOne) {
   plan.load_ns = 25'000'000;
   Rank rank = SimulatedTraining(plan).rank();
   const std::size_t row = 17;
-  rank.data_waits.start[row] -= 3'000'000;  // by far the longest, into the time of other calls
+  rank.data_waits.start.Set(
+      row,
+      rank.data_waits.start[row] - 3'000'000);  // by far the longest, into the time of other calls
   const TimeNs origin = rank.devices[0].ops.start.front();
   const proto::Verdict verdict = BuildReportWithVerdict(RunOf(rank), {}).verdict();
   ASSERT_EQ(verdict.label(), "dataloader");

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/model/map_times.h"
 #include "analyzer/verdict/testing/simulated_training.h"
 
 namespace traceinject {
@@ -78,9 +79,11 @@ class TimeWarp {
   }
 
  private:
-  void Move(std::vector<TimeNs>& one, std::vector<TimeNs>& other) const {
-    for (TimeNs& time : one) time = Moved(time);
-    for (TimeNs& time : other) time = Moved(time);
+  template <typename Times>
+  void Move(Times& one, Times& other) const {
+    const auto moved = [this](TimeNs time) { return Moved(time); };
+    MapColumn(one, moved);
+    MapColumn(other, moved);
   }
   TimeNs Moved(TimeNs time) const {
     if (time <= marks_.front()) return time;

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "analyzer/metrics/kernels/kernel_work.h"
+#include "analyzer/model/calls/library_calls.h"
 #include "analyzer/model/kernel_traits.h"
-#include "analyzer/model/library_calls.h"
 
 namespace traceinject {
 namespace {

@@ -322,11 +322,13 @@ class Aligner {
   void MoveTimes(StartOf start_of) {
     const std::size_t middle = samples_.size() / 2;
     samples_.clock.shift = start_of(middle) - samples_.start[middle];
+    TimeColumn start, end;
     for (std::size_t row = 0; row < samples_.size(); ++row) {
-      const TimeNs length = LengthOf(row), start = start_of(row);
-      samples_.start[row] = start;
-      samples_.end[row] = start + length;
+      start.push_back(start_of(row));
+      end.push_back(start.back() + LengthOf(row));
     }
+    samples_.start = std::move(start);
+    samples_.end = std::move(end);
   }
 
   const Rank& rank_;

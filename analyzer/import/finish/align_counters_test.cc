@@ -170,8 +170,12 @@ TEST(AlignCounters, SamplesThatAreMissingAreGaps) {
   const auto erase = [&](std::size_t first, std::size_t count) {
     const auto at = static_cast<std::ptrdiff_t>(first),
                end = at + static_cast<std::ptrdiff_t>(count);
-    samples.start.erase(samples.start.begin() + at, samples.start.begin() + end);
-    samples.end.erase(samples.end.begin() + at, samples.end.begin() + end);
+    for (TimeColumn* times : {&samples.start, &samples.end}) {
+      TimeColumn left;
+      left.Append(*times, 0, first);
+      left.Append(*times, first + count, times->size() - first - count);
+      *times = std::move(left);
+    }
     PackedColumn<std::int32_t> left;
     for (std::size_t i = 0; i < samples.columns[0].value.size(); ++i) {
       if (i < first || i >= first + count) left.push_back(samples.columns[0].value[i]);
@@ -253,7 +257,7 @@ TEST(AlignCounters, RowsOutOfOrderAreSorted) {
   samples.columns = {{CounterId::kDram, {}}};
   for (int value : {3, 1, 2}) samples.columns[0].value.push_back(value);
   AlignCounters(recording.builder.rank());
-  EXPECT_EQ(samples.start, (std::vector<TimeNs>{10, 20, 30}));
+  EXPECT_EQ(samples.start, (TimeColumn{10, 20, 30}));
   for (std::size_t i = 0; i < 3; ++i)
     EXPECT_EQ(samples.columns[0].value[i], static_cast<int>(i) + 1);
 }

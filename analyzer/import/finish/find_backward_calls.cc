@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/model/attention_links.h"
+#include "analyzer/model/calls/attention_links.h"
 #include "analyzer/model/sort_columns.h"
 
 namespace traceinject {
@@ -148,7 +148,7 @@ class Search {
 
 template <typename Column>
 void Append(Column& to, const Column& from) {
-  to.insert(to.end(), from.begin(), from.end());
+  for (const auto value : from) to.push_back(value);
 }
 
 }  // namespace

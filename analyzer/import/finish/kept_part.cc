@@ -13,8 +13,8 @@ namespace traceinject {
 namespace {
 
 // Leaves the rows whose time is later, in all columns.
-template <typename... Columns>
-void LeaveAfter(TimeNs from, std::vector<TimeNs>& time, Columns&... columns) {
+template <typename Times, typename... Columns>
+void LeaveAfter(TimeNs from, Times& time, Columns&... columns) {
   std::vector<std::uint32_t> kept;
   for (std::uint32_t row = 0; row < time.size(); ++row) {
     if (time[row] > from) kept.push_back(row);
@@ -122,7 +122,7 @@ void EndRangesWithWindows(Rank& rank) {
   for (std::size_t row = 0; row < rank.nvtx.size(); ++row) {
     if (rank.nvtx.end[row] != kOpen) continue;
     const auto end = std::lower_bound(ends.begin(), ends.end(), rank.nvtx.start[row]);
-    if (end != ends.end()) rank.nvtx.end[row] = *end;
+    if (end != ends.end()) rank.nvtx.end.Set(row, *end);
   }
 }
 

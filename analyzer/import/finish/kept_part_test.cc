@@ -157,10 +157,10 @@ TEST_F(KeptPartTest, RangesThatAreOpenWhenAWindowEndsEndWithIt) {
     file.AddGap(700'000, 50'000, reason);
     file.Close();
     const traceinject::Run run = Load();
-    const std::vector<TimeNs> ends = run.ranks.at(0).nvtx.end;
+    const TimeColumn& ends = run.ranks.at(0).nvtx.end;
     const bool planned = std::string(reason) == "window";
-    EXPECT_EQ(ends, planned ? (std::vector<TimeNs>{300'000, 800'000, 700'000, kOpen})
-                            : (std::vector<TimeNs>{kOpen, 800'000, kOpen, kOpen}))
+    EXPECT_EQ(ends, planned ? (TimeColumn{300'000, 800'000, 700'000, kOpen})
+                            : (TimeColumn{kOpen, 800'000, kOpen, kOpen}))
         << reason;
   }
 }

@@ -145,7 +145,7 @@ TEST(LoadFit, ASampleWithoutABeginningIsLeftOut) {
   BusyDevice device(3000 * kMs, 12 * kMs);
   CounterSamples& samples = device.samples();
   constexpr TimeNs kEarlier = 924 * kMs;
-  samples.start[0] -= kEarlier;
+  samples.start.Set(0, samples.start[0] - kEarlier);
   samples.runs[0].gpu_time -= kEarlier;
   *samples.runs[0].lead -= kEarlier;
   const std::size_t before = samples.size();

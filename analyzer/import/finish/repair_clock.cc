@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <vector>
 
+#include "analyzer/model/map_times.h"
+
 namespace traceinject {
 namespace {
 
@@ -68,12 +70,9 @@ class Repairer {
     if (moments[longest] - moments[longest - 1] < step_.by) return false;
     at_ = moments[longest - 1];
     ForEachTable(rank_, [&](auto& start, auto& end) {
-      const auto move = [&](TimeNs& time) {
-        if (time > at_ && time != kOpen) time -= step_.by;
-      };
-      for (TimeNs& time : start) move(time);
-      if (&start == &end) return;
-      for (TimeNs& time : end) move(time);
+      const auto moved = [&](TimeNs time) { return time > at_ ? time - step_.by : time; };
+      MapColumn(start, moved);
+      if (&start != &end) MapColumn(end, moved);
     });
     MoveRest(at_);
     return true;

@@ -174,7 +174,7 @@ void RepairDurations(Rank& rank, Device& device) {
       if (median != medians.end()) end = std::min(each.latest_end, start + median->second);
     }
     end = std::clamp(end, start, claimed_end);
-    ops.end[each.row] = end;
+    ops.end.Set(each.row, end);
     ++rank.trust.corrupt_durations;
     rank.trust.corrupt_ns += claimed_end - end;
     rank.trust.replaced_ns += end - start;

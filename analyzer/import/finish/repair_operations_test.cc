@@ -58,7 +58,7 @@ TEST_F(RepairOperationsTest, LeavesWholeRecordsAlone) {
 
 TEST_F(RepairOperationsTest, OutlastingTheNextIsCorrupt) {
   AddKernels(100);
-  ops().end[50] += 10 * kSecond;
+  ops().end.Set(50, ops().end[50] + 10 * kSecond);
   const Trust& trust = Repair();
   EXPECT_EQ(trust.corrupt_durations, 1);
   EXPECT_EQ(trust.corrupt_ns, 10 * kSecond);
@@ -70,7 +70,7 @@ TEST_F(RepairOperationsTest, OutlastingTheNextIsCorrupt) {
 // Nothing on its stream tells when it ended.
 TEST_F(RepairOperationsTest, WithoutProofTheRestIsUnknown) {
   AddKernels(100);
-  ops().end[99] += 10 * kSecond;
+  ops().end.Set(99, ops().end[99] + 10 * kSecond);
   rank().end = ops().end[99];
   EXPECT_EQ(Repair().corrupt_durations, 1);
   EXPECT_EQ(ops().unrecorded, (std::vector<Interval>{{ops().start[99] + 10 * kUs,
@@ -80,7 +80,7 @@ TEST_F(RepairOperationsTest, WithoutProofTheRestIsUnknown) {
 TEST_F(RepairOperationsTest, CommunicationMayWait) {
   for (int i = 0; i < 20; ++i)
     builder_.AddKernel(i * kMs, i * kMs + 50 * kUs, "ncclDevKernel_AllReduce_Sum_bf16_RING_LL");
-  ops().end[19] += 10 * kSecond;
+  ops().end.Set(19, ops().end[19] + 10 * kSecond);
   rank().end = 20 * kSecond;
   EXPECT_EQ(Repair().corrupt_durations, 0);
 }
@@ -89,7 +89,7 @@ TEST_F(RepairOperationsTest, CommunicationMayWait) {
 TEST_F(RepairOperationsTest, KernelsMayBeginEarlySinceHopper) {
   AddKernels(100);
   rank().devices[0].cc_major = 9;
-  ops().end[50] = ops().start[51] + 5 * kUs;
+  ops().end.Set(50, ops().start[51] + 5 * kUs);
   EXPECT_EQ(Repair().corrupt_durations, 0);
   EXPECT_EQ(rank().trust.overlaps, 0);
 }
@@ -97,7 +97,7 @@ TEST_F(RepairOperationsTest, KernelsMayBeginEarlySinceHopper) {
 TEST_F(RepairOperationsTest, OverlapOfOrdinaryLengthIsCounted) {
   AddKernels(100);
   rank().devices[0].cc_major = 8;
-  ops().end[50] = ops().start[51] + 5 * kUs;
+  ops().end.Set(50, ops().start[51] + 5 * kUs);
   EXPECT_EQ(Repair().overlaps, 1);
   EXPECT_EQ(ops().end[50], ops().start[51] + 5 * kUs);
 }
@@ -108,7 +108,7 @@ TEST_F(RepairOperationsTest, NodesOfGraphsRunInParallel) {
   for (int i = 0; i < 100; ++i) nodes.push_back(0);
   ops().graph_node = nodes;
   rank().graph_nodes.resize(1);
-  ops().end[50] += kMs;
+  ops().end.Set(50, ops().end[50] + kMs);
   EXPECT_EQ(Repair().corrupt_durations, 0);
 }
 
@@ -135,7 +135,8 @@ TEST_F(RepairOperationsTest, CopiesWithinHostMemoryBelongToTheirCall) {
 
 TEST_F(RepairOperationsTest, WhatLiesOutsideIsLeftOut) {
   AddKernels(100);
-  ops().start[0] = ops().end[0] = -1000 * kSecond;
+  ops().start.Set(0, -1000 * kSecond);
+  ops().end.Set(0, -1000 * kSecond);
   EXPECT_EQ(Repair().outside, 1);
   EXPECT_EQ(ops().size(), 99u);
   EXPECT_EQ(ops().launch[0], 1u);
@@ -162,7 +163,7 @@ TEST_F(RepairOperationsTest, ManyWrongLinksSpoilAll) {
 // Two threads may reach a stream in another order than that in which their calls began.
 TEST_F(RepairOperationsTest, OverlappingCallsMayPassEachOther) {
   AddKernels(10);
-  rank().api.end[4] = rank().api.end[5];
+  rank().api.end.Set(4, rank().api.end[5]);
   Link(4, 5);
   Link(5, 4);
   EXPECT_EQ(Repair().wrong_links, 0);
@@ -174,8 +175,8 @@ TEST_F(RepairOperationsTest, StartsCloseTogetherMayBeExchanged) {
   Link(50, 51);
   Link(51, 50);
   GpuOps& rows = ops();
-  rows.start[51] = rows.start[50] + 300;
-  rows.end[51] = rows.start[51] + 700;
+  rows.start.Set(51, rows.start[50] + 300);
+  rows.end.Set(51, rows.start[51] + 700);
   EXPECT_EQ(Repair().wrong_links, 0);
   EXPECT_EQ(ops().launch[51], 50u);
 }
@@ -197,8 +198,8 @@ TEST_F(RepairOperationsTest, OneLaunchGivesOneKernel) {
 
 TEST_F(RepairOperationsTest, EarlyStartsAreCounted) {
   AddKernels(100);
-  rank().api.start[50] = ops().start[50] + 50 * kUs;
-  rank().api.end[50] = rank().api.start[50] + kUs;
+  rank().api.start.Set(50, ops().start[50] + 50 * kUs);
+  rank().api.end.Set(50, rank().api.start[50] + kUs);
   const Trust& trust = Repair();
   EXPECT_EQ(trust.early_starts, 1);
 }
@@ -243,11 +244,10 @@ class RepairClockTest : public RepairOperationsTest {
 
 TEST_F(RepairClockTest, StepsForwardsAreTakenOut) {
   AddKernels(100);
-  const std::vector<TimeNs> start = ops().start, end = ops().end, called = rank().api.start;
+  const TimeColumn start = ops().start, end = ops().end, called = rank().api.start;
   const TimeNs at = 2'015 * kUs, by = 3 * kSecond;
-  for (auto* times : {&ops().start, &ops().end, &rank().api.start, &rank().api.end}) {
-    for (TimeNs& time : *times) time += time >= at ? by : 0;
-  }
+  for (TimeColumn* times : {&ops().start, &ops().end, &rank().api.start, &rank().api.end})
+    times->Transform([&](TimeNs time) { return time >= at ? time + by : time; });
   AddClocks(at, by);
   rank().end += by;
   RepairClockSteps(rank());

@@ -130,7 +130,7 @@ void SortRank(Rank& rank) {
 
 TimeNs LastTimeSeen(const Rank& rank) {
   TimeNs last = rank.start;
-  const auto look = [&](const std::vector<TimeNs>& start, const std::vector<TimeNs>& end) {
+  const auto look = [&](const auto& start, const auto& end) {
     for (std::size_t i = 0; i < end.size(); ++i)
       last = std::max(last, end[i] == kOpen ? start[i] : end[i]);
   };

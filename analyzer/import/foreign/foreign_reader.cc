@@ -23,7 +23,7 @@ bool HasOperations(const Rank& rank) {
 
 TimeNs FirstStart(const Rank& rank) {
   TimeNs first = kOpen;
-  const auto look = [&](const std::vector<TimeNs>& start) {
+  const auto look = [&](const TimeColumn& start) {
     for (const TimeNs time : start) first = std::min(first, time);
   };
   for (const Device& device : rank.devices) look(device.ops.start);

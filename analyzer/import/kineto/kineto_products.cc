@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "analyzer/model/calls_on_threads.h"
+#include "analyzer/model/calls/calls_on_threads.h"
 #include "analyzer/model/kernel_traits.h"
 
 namespace traceinject {

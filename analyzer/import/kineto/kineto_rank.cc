@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "analyzer/common/units.h"
 #include "analyzer/import/finish/find_loaders_and_steps.h"
@@ -304,12 +305,16 @@ void KinetoRankBuilder::AddProfiled(const KinetoEvent& event) {
 void KinetoRankBuilder::MoveProfiledToAnchor() {
   constexpr TimeNs kFarthest = std::numeric_limits<TimeNs>::max() / 2;
   ProfiledRanges& ranges = rank_.profiled;
+  TimeColumn starts, ends;
   for (std::size_t row = 0; row < ranges.size(); ++row) {
-    TimeNs& start = ranges.start[row];
+    const TimeNs start = ranges.start[row];
     const bool fits = start <= kFarthest && start >= -kFarthest && IsPlausible(start - anchor_ns());
-    start = fits ? start - anchor_ns() : 0;
-    ranges.end[row] = fits ? start + ranges.end[row] : 0;
+    const TimeNs moved = fits ? start - anchor_ns() : 0;
+    starts.push_back(moved);
+    ends.push_back(fits ? moved + ranges.end[row] : 0);
   }
+  ranges.start = std::move(starts);
+  ranges.end = std::move(ends);
 }
 
 void KinetoRankBuilder::AddSpan(const KinetoEvent& event) {
@@ -352,7 +357,7 @@ void KinetoRankBuilder::SetAsync() {
 
 TimeNs KinetoRankBuilder::FirstStart() const {
   TimeNs first = span_ ? span_->first : 0;
-  const auto look = [&](const std::vector<TimeNs>& start) {
+  const auto look = [&](const TimeColumn& start) {
     if (!start.empty()) first = std::min(first, start.front());
   };
   for (const Device& device : rank_.devices) look(device.ops.start);

@@ -45,7 +45,7 @@ TEST(NsysHostileTest, RowsThatCannotBeRightAreLeftOutAndCounted) {
   const auto run = LoadRun({path}, {});
   ASSERT_TRUE(run.ok()) << run.error();
   const GpuOps& ops = run.value().ranks[0].devices[0].ops;
-  EXPECT_EQ(ops.start, (std::vector<TimeNs>{1'000, 1'700, 2'100}));
+  EXPECT_EQ(ops.start, (TimeColumn{1'000, 1'700, 2'100}));
   std::string notes;
   for (const std::string& note : run.value().notes) notes += note + "\n";
   for (const char* expected :

@@ -46,8 +46,8 @@ TEST_F(NsysSqliteTest, JoinsKernelsToTheirCalls) {
   EXPECT_EQ(rank.process.pid, 100);
   ASSERT_EQ(rank.devices.size(), 1u);
   const GpuOps& ops = rank.devices[0].ops;
-  EXPECT_EQ(ops.start, (std::vector<TimeNs>{1'000, 3'000}));
-  EXPECT_EQ(ops.end, (std::vector<TimeNs>{1'500, 3'800}));
+  EXPECT_EQ(ops.start, (TimeColumn{1'000, 3'000}));
+  EXPECT_EQ(ops.end, (TimeColumn{1'500, 3'800}));
   EXPECT_EQ(ops.launch, (std::vector<std::uint32_t>{0, 1}));
   ASSERT_EQ(rank.shapes.size(), 1u);
   EXPECT_EQ(rank.string(rank.shapes[0].name), "copy(float*)");
@@ -154,7 +154,7 @@ TEST_F(NsysSqliteTest, PyTorchsRangesAreWaitsAndSteps) {
   file.AddRange(1'600, 1'700, "Optimizer.step#SGD.step");
   const auto run = Load();
   ASSERT_EQ(run.ranks.size(), 1u);
-  EXPECT_EQ(run.ranks[0].data_waits.end, std::vector<TimeNs>{900});
+  EXPECT_EQ(run.ranks[0].data_waits.end, TimeColumn{900});
   EXPECT_EQ(run.ranks[0].loaders.size(), 1u);
   EXPECT_EQ(run.ranks[0].step_marks.time, std::vector<TimeNs>{1'700});
 }
@@ -185,7 +185,7 @@ TEST_F(NsysSqliteTest, EventsAreRecordedAndWaitedForAtTheirCalls) {
   ASSERT_EQ(run.ranks.size(), 1u);
   const Syncs& syncs = run.ranks[0].syncs;
   ASSERT_EQ(syncs.size(), 3u);
-  EXPECT_EQ(syncs.start, (std::vector<TimeNs>{1'600, 1'700, 2'000}));
+  EXPECT_EQ(syncs.start, (TimeColumn{1'600, 1'700, 2'000}));
   EXPECT_EQ(syncs.kind, (std::vector<SyncKind>{SyncKind::kEventRecord, SyncKind::kHostWaitsEvent,
                                                SyncKind::kHostWaitsStream}));
   EXPECT_EQ(syncs.event[0], syncs.event[1]);
@@ -235,7 +235,7 @@ TEST_F(NsysSqliteTest, GraphsTracedAsAWholeAreOneOperationEach) {
   const auto run = Load();
   ASSERT_EQ(run.ranks.size(), 1u);
   const Rank& rank = run.ranks[0];
-  EXPECT_EQ(rank.devices[0].ops.end, std::vector<TimeNs>{5'000});
+  EXPECT_EQ(rank.devices[0].ops.end, TimeColumn{5'000});
   EXPECT_EQ(rank.devices[0].ops.launch, std::vector<std::uint32_t>{0});
   EXPECT_EQ(rank.string(rank.shapes[0].name), "CUDA graph 17");
   ASSERT_EQ(run.notes.size(), 1u);

@@ -108,8 +108,8 @@ TEST_F(RpdTest, JoinsKernelsToTheirCalls) {
   ASSERT_EQ(rank.devices.size(), 1U);
   EXPECT_EQ(rank.devices[0].ordinal, 2);
   const GpuOps& ops = rank.devices[0].ops;
-  EXPECT_EQ(ops.start, (std::vector<TimeNs>{1'000, 1'600}));
-  EXPECT_EQ(ops.end, (std::vector<TimeNs>{1'500, 1'800}));
+  EXPECT_EQ(ops.start, (TimeColumn{1'000, 1'600}));
+  EXPECT_EQ(ops.end, (TimeColumn{1'500, 1'800}));
   EXPECT_EQ(ops.launch, (std::vector<std::uint32_t>{0, 1}));
   EXPECT_EQ(rank.api_names[0].api_class, ApiClass::kLaunch);
   EXPECT_EQ(rank.threads[rank.api.thread[0]].tid, 71);

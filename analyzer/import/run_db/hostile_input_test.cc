@@ -121,8 +121,9 @@ class HostileInputTest : public testing::Test {
     CheckIndicesOfOtherSources(rank);
   }
 
-  static void ExpectBelow(const std::vector<std::uint32_t>& indices, std::size_t size,
-                          bool may_be_none) {
+  // Indices: a column of them.
+  template <typename Indices>
+  static void ExpectBelow(const Indices& indices, std::size_t size, bool may_be_none) {
     for (const std::uint32_t index : indices)
       ASSERT_TRUE(index < size || (may_be_none && index == kNone)) << index << " of " << size;
   }

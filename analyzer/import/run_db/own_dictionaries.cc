@@ -32,12 +32,15 @@ class Renumbering {
   std::vector<std::uint32_t> index_;
 };
 
-template <typename Entry>
-void LeaveUsed(std::vector<Entry>& entries, std::vector<std::uint32_t>& column) {
+template <typename Entry, typename Column>
+void LeaveUsed(std::vector<Entry>& entries, Column& column) {
   Renumbering renumbering(entries.size());
   for (const std::uint32_t entry : column) renumbering.Use(entry);
   renumbering.LeaveUsed(entries);
-  for (std::uint32_t& entry : column) entry = renumbering.Of(entry);
+  Column left;
+  left.reserve(column.size());
+  for (const std::uint32_t entry : column) left.push_back(renumbering.Of(entry));
+  column = std::move(left);
 }
 
 // Of operations that are no kernels, GpuOps::detail is no shape.

@@ -48,7 +48,7 @@ TEST(LeaveOwnEntries, LeavesWhatIsReferredToInItsOrder) {
   EXPECT_EQ(rank.devices[1].ops.graph_node[0], kNone);
   EXPECT_EQ(rank.devices[1].ops.graph_node[1], 0U);
   EXPECT_EQ(rank.devices[2].ops.graph_node[0], 1U);
-  EXPECT_EQ(rank.api.name, (Indices{1, 0, 1}));
+  EXPECT_EQ(rank.api.name, (IndexColumn{1, 0, 1}));
   EXPECT_EQ(rank.api_names[1].name, "c");
   EXPECT_EQ(rank.gemms.shape, (Indices{0, 0}));
   ASSERT_EQ(rank.gemm_shapes.size(), 1U);

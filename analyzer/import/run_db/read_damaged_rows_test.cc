@@ -48,8 +48,8 @@ TEST_F(ReadDamagedRowsTest, LeavesOutWhatCannotBeRightAndSaysSo) {
   const RecordedFile read = Read();
   const Rank& rank = read.ranks.at(0);
   const GpuOps& ops = rank.devices.at(0).ops;
-  EXPECT_EQ(ops.start, (std::vector<TimeNs>{10, 20, 30}));
-  EXPECT_EQ(ops.end, (std::vector<TimeNs>{15, 20, 31}));
+  EXPECT_EQ(ops.start, (TimeColumn{10, 20, 30}));
+  EXPECT_EQ(ops.end, (TimeColumn{15, 20, 31}));
   EXPECT_EQ(ops.graph_node[1], kNone);
   EXPECT_EQ(rank.api.size(), 1u);
   EXPECT_EQ(rank.nvtx.size(), 2u);

@@ -38,8 +38,8 @@ TEST_F(ReadLibraryCallsTest, MatrixProducts) {
   const RecordedFile read = Read();
   const Rank& rank = read.ranks[0];
   EXPECT_EQ(read.notes.size(), 2U);
-  ASSERT_EQ(rank.gemms.start, (std::vector<TimeNs>{100, 500, 700})) << "by start";
-  EXPECT_EQ(rank.gemms.end, (std::vector<TimeNs>{1000, 520, 710}));
+  ASSERT_EQ(rank.gemms.start, (TimeColumn{100, 500, 700})) << "by start";
+  EXPECT_EQ(rank.gemms.end, (TimeColumn{1000, 520, 710}));
   EXPECT_EQ(rank.threads[rank.gemms.thread[0]].tid, 1);
   const GemmShape& first = rank.gemm_shapes[rank.gemms.shape[0]];
   EXPECT_EQ(rank.string(first.function), "cublasSgemm_v2");
@@ -83,8 +83,8 @@ TEST_F(ReadLibraryCallsTest, AttentionCalls) {
   const Rank& rank = read.ranks[0];
   EXPECT_EQ(read.notes.size(), 4U);
   const Attentions& attentions = rank.attentions;
-  ASSERT_EQ(attentions.start, (std::vector<TimeNs>{100, 500})) << "by start";
-  EXPECT_EQ(attentions.end, (std::vector<TimeNs>{1000, kOpen}));
+  ASSERT_EQ(attentions.start, (TimeColumn{100, 500})) << "by start";
+  EXPECT_EQ(attentions.end, (TimeColumn{1000, kOpen}));
   EXPECT_EQ(rank.threads[attentions.thread[0]].tid, 1);
   EXPECT_EQ(attentions.backward, (std::vector<std::uint8_t>{0, 1}));
   EXPECT_EQ(attentions.gradient, (std::vector<std::int8_t>{-1, 1}));

@@ -116,7 +116,7 @@ TEST_F(ReadNcclTest, PlansAreReadWithTheirLaunches) {
   const Rank& rank = read.ranks.at(0);
   EXPECT_EQ(rank.communicators.at(0).name, "dp");
   EXPECT_EQ(rank.communicators.at(0).nodes, 2);
-  EXPECT_EQ(rank.collectives.start, (std::vector<TimeNs>{100, 500}));
+  EXPECT_EQ(rank.collectives.start, (TimeColumn{100, 500}));
   EXPECT_EQ(rank.collectives.plan, (std::vector<std::uint32_t>{0, 3}));
   const CollectivePlans& plans = rank.plans;
   EXPECT_EQ(plans.collective, (std::vector<std::uint32_t>{0, 0, 0, 1}));

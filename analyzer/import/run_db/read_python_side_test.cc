@@ -45,8 +45,8 @@ TEST_F(ReadPythonSideTest, WhatThePythonSideRecorded) {
 
   const auto tid = [&](std::uint32_t thread) { return rank.threads[thread].tid; };
   const DataWaits& waits = rank.data_waits;
-  EXPECT_EQ(waits.start, (std::vector<TimeNs>{100, 300, 500}));
-  EXPECT_EQ(waits.end, (std::vector<TimeNs>{120, 310, 540}));
+  EXPECT_EQ(waits.start, (TimeColumn{100, 300, 500}));
+  EXPECT_EQ(waits.end, (TimeColumn{120, 310, 540}));
   EXPECT_EQ(waits.loader, (std::vector<std::uint32_t>{0, kNone, 1}));
   EXPECT_EQ(waits.batch, (std::vector<std::int64_t>{-1, -1, 7}));
   EXPECT_EQ(tid(waits.thread[0]), 1);
@@ -56,8 +56,8 @@ TEST_F(ReadPythonSideTest, WhatThePythonSideRecorded) {
   EXPECT_EQ(marks.optimizer, (std::vector<std::uint32_t>{2, 1}));
   EXPECT_EQ(tid(marks.thread[0]), 1);
   const HostSpans& spans = rank.host_spans;
-  EXPECT_EQ(spans.start, (std::vector<TimeNs>{600, 700, 950}));
-  EXPECT_EQ(spans.end, (std::vector<TimeNs>{605, 705, 1010}));
+  EXPECT_EQ(spans.start, (TimeColumn{600, 700, 950}));
+  EXPECT_EQ(spans.end, (TimeColumn{605, 705, 1010}));
   EXPECT_EQ(spans.kind,
             (std::vector<HostSpanKind>{HostSpanKind::kCheckpoint, HostSpanKind::kGpuWait,
                                        HostSpanKind::kGarbageCollection}));
@@ -90,7 +90,7 @@ TEST_F(ReadPythonSideTest, PythonRowsThatCannotBeRight) {
   EXPECT_EQ(rank.data_waits.loader, (std::vector<std::uint32_t>{kNone, kNone}));
   EXPECT_EQ(rank.data_waits.batch, (std::vector<std::int64_t>{-1, -1}));
   EXPECT_EQ(rank.step_marks.size(), 0U);
-  EXPECT_EQ(rank.host_spans.end, (std::vector<TimeNs>{1}));
+  EXPECT_EQ(rank.host_spans.end, (TimeColumn{1}));
   EXPECT_EQ(rank.loaders.size(), 0U);
   EXPECT_EQ(read.notes.size(), 9U);
 }

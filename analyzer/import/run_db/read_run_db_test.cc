@@ -103,8 +103,8 @@ TEST_F(ReadRunDbTest, EveryColumn) {
   EXPECT_EQ(rank.devices[0].sm_count, 10);
   const GpuOps& ops = rank.devices[0].ops;
   ASSERT_EQ(ops.size(), 3u);
-  EXPECT_EQ(ops.start, (std::vector<TimeNs>{100, 200, 300}));
-  EXPECT_EQ(ops.end, (std::vector<TimeNs>{150, 205, 301}));
+  EXPECT_EQ(ops.start, (TimeColumn{100, 200, 300}));
+  EXPECT_EQ(ops.end, (TimeColumn{150, 205, 301}));
   EXPECT_EQ(ops.kind, (std::vector{OpKind::kKernel, OpKind::kMemcpy, OpKind::kMemset}));
   EXPECT_EQ(ops.kernel_class,
             (std::vector{KernelClass::kEmbedding, KernelClass::kMemcpy, KernelClass::kMemset}));
@@ -139,7 +139,7 @@ TEST_F(ReadRunDbTest, EveryColumn) {
   EXPECT_EQ(rank.syncs.event[0], 5u);
   EXPECT_EQ(rank.streams[rank.syncs.stream[0]].stream_id, 9u);
   ASSERT_EQ(rank.nvtx.size(), 2u);
-  EXPECT_EQ(rank.nvtx.end, (std::vector<TimeNs>{kOpen, 50}));
+  EXPECT_EQ(rank.nvtx.end, (TimeColumn{kOpen, 50}));
   EXPECT_EQ(rank.string(rank.nvtx.text[0]), "open");
   EXPECT_EQ(rank.nvtx_domains[rank.nvtx.domain[0]], "d");
   EXPECT_EQ(rank.nvtx.category[0], 6u);
@@ -290,10 +290,10 @@ TEST_F(ReadRunDbTest, DevicesAreSplitAndOrdered) {
   const auto& devices = read.ranks.at(0).devices;
   ASSERT_EQ(devices.size(), 2u);
   EXPECT_EQ(devices[0].ordinal, 0);
-  EXPECT_EQ(devices[0].ops.start, std::vector<TimeNs>{1});
+  EXPECT_EQ(devices[0].ops.start, TimeColumn{1});
   EXPECT_EQ(devices[1].ordinal, 3);
   EXPECT_EQ(devices[1].name, "");
-  EXPECT_EQ(devices[1].ops.start, std::vector<TimeNs>{5});
+  EXPECT_EQ(devices[1].ops.start, TimeColumn{5});
 }
 
 TEST_F(ReadRunDbTest, JoinPrefersCallsThatLaunch) {

@@ -268,7 +268,7 @@ TEST_F(RunDbSamplesTest, RangesOfAnImportedTrace) {
   const Rank& rank = read.ranks.at(0);
   const ProfiledRanges& ranges = rank.profiled;
   ASSERT_EQ(ranges.size(), 2U);
-  EXPECT_EQ(ranges.start, (std::vector<TimeNs>{10, 30}));
+  EXPECT_EQ(ranges.start, (TimeColumn{10, 30}));
   EXPECT_EQ(ranges.end[0], 100);
   EXPECT_EQ(ranges.kind[0], ProfiledKind::kPythonFunction);
   EXPECT_EQ(rank.string(ranges.name[1]), "aten::mm");

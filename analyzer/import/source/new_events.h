@@ -14,8 +14,8 @@ namespace traceinject {
 
 // Room for `rows` in all columns, before the first row: growing by and by would need up to three
 // times the memory. What is not used is never touched.
-template <typename... T>
-void MakeRoom(std::size_t rows, std::vector<TimeNs>& first, std::vector<T>&... others) {
+template <typename... Columns>
+void MakeRoom(std::size_t rows, TimeColumn& first, Columns&... others) {
   if (first.capacity() != 0) return;
   first.reserve(rows);
   (others.reserve(rows), ...);

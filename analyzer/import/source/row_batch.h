@@ -8,7 +8,9 @@
 #include <span>
 #include <vector>
 
+#include "analyzer/model/index_column.h"
 #include "analyzer/model/packed_column.h"
+#include "analyzer/model/time_column.h"
 
 namespace traceinject {
 
@@ -25,6 +27,14 @@ void AppendBatch(const BatchColumn<T>& batch, std::size_t rows, std::vector<T>& 
 }
 template <typename T>
 void AppendBatch(const BatchColumn<T>& batch, std::size_t rows, PackedColumn<T>& column) {
+  column.Append(std::span(batch).first(rows));
+}
+inline void AppendBatch(const BatchColumn<IndexColumn::value_type>& batch, std::size_t rows,
+                        IndexColumn& column) {
+  column.Append(std::span(batch).first(rows));
+}
+inline void AppendBatch(const BatchColumn<TimeColumn::value_type>& batch, std::size_t rows,
+                        TimeColumn& column) {
   column.Append(std::span(batch).first(rows));
 }
 

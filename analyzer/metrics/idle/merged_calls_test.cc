@@ -18,7 +18,7 @@ ApiCalls Calls(const std::vector<Interval>& times, const std::vector<std::uint32
     api.start.push_back(time.start);
     api.end.push_back(time.end);
   }
-  api.thread = threads;
+  api.thread.Append(threads);
   return api;
 }
 

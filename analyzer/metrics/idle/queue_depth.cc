@@ -100,15 +100,21 @@ std::vector<TimeNs> TimesByDepth(const GpuOps& ops, const ApiCalls& api, const I
       }
       depth += by;
     };
-    for (; op < ops.size() && ops.start[op] < time.end; ++op) {
+    const auto call_before = [&](TimeNs end) {
+      for (; call < api.size(); ++call) {
+        const TimeNs called = api.start[call];
+        if (called >= end) break;
+        change(called, launches.Of(call));
+      }
+    };
+    for (; op < ops.size(); ++op) {
       const TimeNs start = ops.start[op];
+      if (start >= time.end) break;
       if (ops.launch[op] == kNone || api.start[ops.launch[op]] > start) continue;
-      for (; call < api.size() && api.start[call] <= start; ++call)
-        change(api.start[call], launches.Of(call));
+      call_before(start + 1);
       change(start, -1);
     }
-    for (; call < api.size() && api.start[call] < time.end; ++call)
-      change(api.start[call], launches.Of(call));
+    call_before(time.end);
     change(time.end, 0);
   }
   return by_depth;

@@ -5,9 +5,8 @@
 
 namespace traceinject {
 
-ThreadRows::ThreadRows(const std::vector<TimeNs>& start, const std::vector<TimeNs>& end,
-                       const std::vector<std::uint32_t>& thread, std::size_t thread_count,
-                       const Intervals& times)
+ThreadRows::ThreadRows(const TimeColumn& start, const TimeColumn& end, const IndexColumn& thread,
+                       std::size_t thread_count, const Intervals& times)
     : start_(start), end_(end) {
   std::vector<std::uint32_t> kept;
   auto time = times.begin();  // the first that is not all in the past

@@ -20,15 +20,14 @@ class ThreadRows {
  public:
   // The columns of times (sorted by start) must outlive this. Rows of threads outside
   // [0, thread_count) are left out. O(n).
-  ThreadRows(const std::vector<TimeNs>& start, const std::vector<TimeNs>& end,
-             const std::vector<std::uint32_t>& thread, std::size_t thread_count)
+  ThreadRows(const TimeColumn& start, const TimeColumn& end, const IndexColumn& thread,
+             std::size_t thread_count)
       : start_(start), end_(end) {
     Index(std::views::iota(0U, static_cast<std::uint32_t>(thread.size())), thread, thread_count);
   }
   // For those who ask about times inside `times` (merged) only: a few of many rows are kept.
-  ThreadRows(const std::vector<TimeNs>& start, const std::vector<TimeNs>& end,
-             const std::vector<std::uint32_t>& thread, std::size_t thread_count,
-             const Intervals& times);
+  ThreadRows(const TimeColumn& start, const TimeColumn& end, const IndexColumn& thread,
+             std::size_t thread_count, const Intervals& times);
 
   // The row that began last among those of the thread that contain t, or kNone. O(log n + nesting
   // depth).
@@ -53,7 +52,7 @@ class ThreadRows {
  private:
   // `rows`: those to keep, ascending.
   template <typename Rows>
-  void Index(const Rows& rows, const std::vector<std::uint32_t>& thread, std::size_t thread_count) {
+  void Index(const Rows& rows, const IndexColumn& thread, std::size_t thread_count) {
     first_.assign(thread_count + 1, 0);
     for (const std::uint32_t row : rows) {
       if (thread[row] < thread_count) ++first_[thread[row] + 1];
@@ -72,8 +71,8 @@ class ThreadRows {
   // Position of the innermost row before position `at` that ends after t, or kNone.
   std::uint32_t EnclosingAt(std::uint32_t thread, std::uint32_t at, TimeNs t) const;
 
-  const std::vector<TimeNs>& start_;
-  const std::vector<TimeNs>& end_;
+  const TimeColumn& start_;
+  const TimeColumn& end_;
   std::vector<std::uint32_t> first_;  // per thread: position of its first row; one more at the end
   std::vector<std::uint32_t> rows_;   // per position: row, by thread and start
   std::vector<std::uint32_t>

@@ -10,8 +10,8 @@ namespace traceinject {
 namespace {
 
 struct Columns {
-  std::vector<TimeNs> start, end;
-  std::vector<std::uint32_t> thread;
+  TimeColumn start, end;
+  IndexColumn thread;
 };
 
 std::vector<std::uint32_t> Overlapping(const ThreadRows& rows, std::uint32_t thread,

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "analyzer/model/calls_on_threads.h"
+#include "analyzer/model/calls/calls_on_threads.h"
 
 namespace traceinject {
 namespace {

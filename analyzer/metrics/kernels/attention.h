@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "analyzer/metrics/steps/window.h"
-#include "analyzer/model/library_calls.h"
+#include "analyzer/model/calls/library_calls.h"
 #include "analyzer/model/run.h"
 
 namespace traceinject {

@@ -16,8 +16,8 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/model/calls/library_calls.h"
 #include "analyzer/model/intervals.h"
-#include "analyzer/model/library_calls.h"
 #include "analyzer/model/run.h"
 
 namespace traceinject {

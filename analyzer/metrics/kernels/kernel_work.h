@@ -19,8 +19,8 @@
 
 #include "analyzer/metrics/gpu/gpu_specs.h"
 #include "analyzer/metrics/steps/window.h"
+#include "analyzer/model/calls/library_calls.h"
 #include "analyzer/model/kernel_traits.h"
-#include "analyzer/model/library_calls.h"
 #include "analyzer/model/run.h"
 
 namespace traceinject {

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "analyzer/metrics/kernels/data_types.h"
-#include "analyzer/model/calls_on_threads.h"
+#include "analyzer/model/calls/calls_on_threads.h"
 
 namespace traceinject {
 namespace {

@@ -15,7 +15,7 @@
 
 #include "analyzer/metrics/counters/kernel_counters.h"
 #include "analyzer/metrics/steps/window.h"
-#include "analyzer/model/library_calls.h"
+#include "analyzer/model/calls/library_calls.h"
 #include "analyzer/model/run.h"
 
 namespace traceinject {

@@ -15,7 +15,7 @@
 
 #include "analyzer/metrics/gpu/gpu_specs.h"
 #include "analyzer/metrics/steps/steps.h"
-#include "analyzer/model/library_calls.h"
+#include "analyzer/model/calls/library_calls.h"
 #include "analyzer/model/run.h"
 
 namespace traceinject {

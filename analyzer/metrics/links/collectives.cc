@@ -186,8 +186,8 @@ class Issuers {
   PlannedIssues planned_;
   ThreadRows calls_;
   std::vector<NcclGroup> groups_;
-  std::vector<TimeNs> start_, end_;
-  std::vector<std::uint32_t> thread_;
+  TimeColumn start_, end_;
+  IndexColumn thread_;
   std::optional<ThreadRows> group_rows_;
   std::uint32_t first_group_ = 0;
 };

@@ -17,7 +17,7 @@
 #include "analyzer/metrics/kernels/step_flops.h"
 #include "analyzer/metrics/links/match_collectives.h"
 #include "analyzer/metrics/steps/steps.h"
-#include "analyzer/model/library_calls.h"
+#include "analyzer/model/calls/library_calls.h"
 
 namespace traceinject {
 namespace {

@@ -10,7 +10,7 @@
 #include "analyzer/metrics/what_if/clock_savings.h"
 #include "analyzer/metrics/what_if/fusion_savings.h"
 #include "analyzer/metrics/what_if/product_savings.h"
-#include "analyzer/model/library_calls.h"
+#include "analyzer/model/calls/library_calls.h"
 
 namespace traceinject {
 namespace {

@@ -16,7 +16,7 @@
 #pragma once
 
 #include "analyzer/metrics/what_if/kernel_savings.h"
-#include "analyzer/model/library_calls.h"
+#include "analyzer/model/calls/library_calls.h"
 
 namespace traceinject {
 

@@ -157,8 +157,10 @@ class Player {
       const std::size_t end =
           std::min(api_.size(), (calls_ / LaunchTimes::kBlock + 1) * LaunchTimes::kBlock);
       std::uint32_t call = calls_;
-      for (; call < end && api_.start[call] < time; ++call) {
-        host.MoveTo(api_.start[call], pace);
+      for (; call < end; ++call) {
+        const TimeNs called = api_.start[call];
+        if (called >= time) break;
+        host.MoveTo(called, pace);
         launched[call % LaunchTimes::kBlock] = host.replayed;
         if (launches[call] != 0) host.recorder_ns += pace.recorder_ns;
       }
@@ -448,7 +450,7 @@ std::vector<std::vector<TimeNs>> Replay::RunAll(const std::vector<Scenario>& sce
   const auto runs_later = [](const Player& a, const Player& b) {
     return a.next_op() < b.next_op();
   };
-  const std::vector<TimeNs>& calls = rank_.api.start;
+  const TimeColumn& calls = rank_.api.start;
   const std::size_t wanted = residuals == nullptr ? kNone : residuals->end();
   std::uint32_t ran = 0;
   for (std::size_t call = 0; call < calls.size() && ran < wanted && !IsStopped(stop);

@@ -14,7 +14,7 @@
 
 #include "analyzer/metrics/places/code_sites.h"
 #include "analyzer/metrics/places/kernel_places.h"
-#include "analyzer/model/library_calls.h"
+#include "analyzer/model/calls/library_calls.h"
 #include "analyzer/ranks/summary/line_facts.h"
 
 namespace traceinject {

@@ -87,7 +87,7 @@ inline void CorruptDurations(Rank& rank, int count, TimeNs duration, std::uint64
     for (int done = 0; done < count;) {
       const std::size_t row = random() % ops.size();
       if (ops.kind[row] != OpKind::kKernel || ops.end[row] - ops.start[row] > 20'000) continue;
-      ops.end[row] = ops.start[row] + duration;
+      ops.end.Set(row, ops.start[row] + duration);
       ++done;
     }
   }
@@ -107,10 +107,10 @@ inline void SetClock(Rank& rank, TimeNs at, TimeNs by) {
   for (Device& device : rank.devices) {
     GpuOps& ops = device.ops;
     for (std::size_t row = 0; row < ops.size(); ++row)
-      ops.end[row] = std::max(ops.end[row], ops.start[row]);
+      ops.end.Set(row, std::max(ops.end[row], ops.start[row]));
   }
   for (std::size_t row = 0; row < api.size(); ++row)
-    api.end[row] = std::max(api.end[row], api.start[row]);
+    api.end.Set(row, std::max(api.end[row], api.start[row]));
 }
 
 // All numbers of a message by where they stand. Rows of tables go by what they are about, not by

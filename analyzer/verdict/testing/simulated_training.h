@@ -110,7 +110,7 @@ class SimulatedTraining {
     gpu_ = start + 1'500;
     builder_.AddCopy(start, gpu_, {.bytes = 4, .kind = 2, .src_kind = 3, .dst_kind = 1}, call);
     host_ = gpu_ + Slowed(3'000);
-    builder_.rank().api.end[call] = host_;
+    builder_.rank().api.end.Set(call, host_);
     builder_.AddApi(host_ + Slowed(500), host_ + Slowed(3'000), "cudaStreamSynchronize");
     host_ += Slowed(4'000) + plan_.fetch_ns / 2;
   }
@@ -120,7 +120,7 @@ class SimulatedTraining {
     gpu_ = start + length;
     builder_.AddCopy(start, gpu_, {.bytes = length, .kind = 2, .src_kind = 3, .dst_kind = 1}, call);
     host_ = gpu_ + 2'000;
-    builder_.rank().api.end[call] = host_;
+    builder_.rank().api.end.Set(call, host_);
   }
   void Allocate() {
     const TimeNs freed = std::max(host_, gpu_) + plan_.free_ns;
@@ -141,7 +141,7 @@ class SimulatedTraining {
                       .async = true},
                      call);
     host_ = plan_.pinned ? host_ + plan_.call_ns : gpu_;
-    builder_.rank().api.end[call] = host_;
+    builder_.rank().api.end.Set(call, host_);
   }
   void Shuffle() {
     host_ += plan_.python_ns;

@@ -31,7 +31,7 @@ namespace {
 // seen.
 TimeNs LastTime(const Rank& rank) {
   TimeNs last = std::max(rank.start, rank.end);
-  const auto consider = [&last](const std::vector<TimeNs>& start, const std::vector<TimeNs>& end) {
+  const auto consider = [&last](const TimeColumn& start, const TimeColumn& end) {
     for (std::size_t i = 0; i < start.size(); ++i) {
       last = std::max(last, end[i] == kOpen ? start[i] : end[i]);
     }
@@ -52,7 +52,7 @@ TimeNs LastTime(const Rank& rank) {
 
 TimeNs FirstTime(const Rank& rank) {
   TimeNs first = std::numeric_limits<TimeNs>::max();
-  const auto consider = [&first](const std::vector<TimeNs>& start) {
+  const auto consider = [&first](const auto& start) {
     if (!start.empty()) first = std::min(first, start.front());
   };
   for (const Device& device : rank.devices) consider(device.ops.start);

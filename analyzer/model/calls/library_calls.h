@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "analyzer/model/attention_links.h"
+#include "analyzer/model/calls/attention_links.h"
 #include "analyzer/model/run.h"
 
 namespace traceinject {

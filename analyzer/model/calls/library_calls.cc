@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/model/library_calls.h"
+#include "analyzer/model/calls/library_calls.h"
 
-#include "analyzer/model/calls_on_threads.h"
+#include "analyzer/model/calls/calls_on_threads.h"
 
 namespace traceinject {
 

@@ -34,7 +34,7 @@ class AttentionLinks {
   bool has_end(std::size_t row) const { return attentions_.end[row] != kOpen; }
 
   const Attentions& attentions_;
-  std::vector<TimeNs> end_;
+  TimeColumn end_;
   std::vector<bool> by_products_;
   std::vector<std::uint32_t> of_launch_;
 };

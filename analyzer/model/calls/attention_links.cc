@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/model/attention_links.h"
+#include "analyzer/model/calls/attention_links.h"
 
 #include <algorithm>
 
-#include "analyzer/model/calls_on_threads.h"
+#include "analyzer/model/calls/calls_on_threads.h"
 
 namespace traceinject {
 AttentionLinks::AttentionLinks(const Rank& rank)
@@ -21,7 +21,7 @@ AttentionLinks::AttentionLinks(const Rank& rank)
     if (has_end(row)) {
       by_products_[row] = next_product[thread] < end_[row];
     } else {
-      end_[row] = std::min(next[thread], next_product[thread]);
+      end_.Set(row, std::min(next[thread], next_product[thread]));
     }
     next[thread] = start;
   }
