@@ -54,13 +54,6 @@ class TimeColumn {
   }
   value_type front() const { return (*this)[0]; }
   value_type back() const { return (*this)[size() - 1]; }
-  // The latest; of a column that is not empty. O(n), several at a time.
-  value_type max() const {
-    value_type latest = front();
-    for (std::size_t block = 0; block < bases_.size(); ++block)
-      latest = std::max(latest, MaxOf(block));
-    return latest;
-  }
 
   // O(1) amortised.
   void push_back(value_type value) {
@@ -197,15 +190,6 @@ class TimeColumn {
       for (std::size_t i = 0; i < values.size(); ++i)
         values[i] = static_cast<value_type>(base + low[i]);
     }
-  }
-  value_type MaxOf(std::size_t block) const {
-    const auto first = low_.begin() + static_cast<std::ptrdiff_t>(block * kBlock);
-    const auto end = low_.begin() + static_cast<std::ptrdiff_t>(EndOf(block));
-    if (bases_[block] != kWide)
-      return static_cast<value_type>(bases_[block] + *std::max_element(first, end));
-    value_type latest = wide_[*first];
-    for (auto row = first; row != end; ++row) latest = std::max(latest, wide_[*row]);
-    return latest;
   }
   std::size_t EndOf(std::size_t block) const { return std::min(size(), (block + 1) * kBlock); }
   // At most as many as the block has room for.

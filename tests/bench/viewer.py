@@ -20,7 +20,7 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 FRAMES = 500
-LIMITS = {"first_rows_s": 1.5, "whole_s": 10, "read_s": 10, "bytes_an_event": 46, "picture_bytes_an_event": 68, "frame_ms": 4, "frame_ms_generated": 8, "draw_commands": 200}
+LIMITS = {"first_rows_s": 1.5, "whole_s": 10, "read_s": 10, "bytes_an_event": 36, "picture_bytes_an_event": 68, "frame_ms": 4, "frame_ms_generated": 8, "draw_commands": 200}
 
 broken = []
 

@@ -69,7 +69,9 @@ std::optional<TimeNs> RunOrigin(const Run& run) {
 
 std::optional<Interval> GpuSpan(const GpuOps& ops) {
   if (ops.size() == 0) return std::nullopt;
-  return Interval{ops.start.front(), ops.end.max()};
+  TimeNs end = ops.end.front();
+  for (const TimeNs each : ops.end) end = std::max(end, each);
+  return Interval{ops.start.front(), end};
 }
 
 std::optional<Window> DeviceWindow(const GpuOps& ops, TimeNs origin, const TimeLimits& limits) {

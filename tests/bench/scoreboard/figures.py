@@ -269,7 +269,7 @@ FIGURES = [
     Figure("shell with the library", "shell without the library", "times", 2.5, lambda bench: own_shells(bench, True)),
     Figure("viewer, draw commands of a frame", None, "commands", 10, lambda bench: bench.frames["draw_commands"]["max"]),
     Figure("viewer, lanes", None, "bytes an event", 20, lambda bench: bench.frames["lane_bytes"] / bench.frames["events"]),
-    Figure("viewer, memory", None, "bytes an event", 46, viewer_memory),
+    Figure("viewer, memory", None, "bytes an event", 36, viewer_memory),
     Figure("report, memory", None, "bytes a kernel", 170, report_memory),
     Figure("recording", None, "bytes an event", 32, recording_bytes),
     Figure("kernels as columns, size", None, "bytes a kernel", 98, columns_bytes),
