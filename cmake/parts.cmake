@@ -86,6 +86,9 @@ function(traceinject_parts_below result top)
   set(${result} ${folders} PARENT_SCOPE)
 endfunction()
 
+# Tests run in seconds, and would take most of the time to compile. Not those that run under an emulator.
+set(TRACEINJECT_TEST_OPTIMIZATION $<$<CONFIG:Release>:$<IF:$<BOOL:${CMAKE_CROSSCOMPILING}>,-O1,-O0>>)
+
 # What nearly all tests include, compiled ahead once: GoogleTest, the standard library and, where a test's libraries use
 # it, the report. Three tenths of the time for a file of tests. Only of g++ with TRACEINJECT_UNITY: without, each file has
 # to name what it uses, and clang's tools read no headers compiled by g++.
@@ -98,7 +101,7 @@ function(traceinject_compile_test_headers name)
   endif()
   file(GENERATE OUTPUT ${PROJECT_BINARY_DIR}/${name}.cc CONTENT "// Has the headers compiled that tests share.\n")
   add_library(${name} OBJECT ${PROJECT_BINARY_DIR}/${name}.cc)
-  target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1> -fpch-preprocess)
+  target_compile_options(${name} PRIVATE ${TRACEINJECT_TEST_OPTIMIZATION} -fpch-preprocess)
   target_link_libraries(${name} PRIVATE GTest::gtest traceinject_warnings ${compiled_LIBRARIES})
   target_precompile_headers(${name} PRIVATE ${compiled_HEADERS})
 endfunction()
@@ -169,8 +172,7 @@ function(traceinject_unit_test name)
   endforeach()
   add_executable(${name} ${sources} ${data_sources})
   target_compile_definitions(${name} PRIVATE ${test_DEFINES})
-  # Tests run in seconds, and would take most of the time to compile.
-  target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
+  target_compile_options(${name} PRIVATE ${TRACEINJECT_TEST_OPTIMIZATION})
   # What stands in the repository, and beside it where it is there at all.
   set(places
     TRACEINJECT_RECORDINGS="${PROJECT_SOURCE_DIR}/samples/recordings"
