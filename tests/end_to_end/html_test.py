@@ -64,6 +64,12 @@ class WithPages(unittest.TestCase):
 
 
 class Page(WithPages):
+    def test_a_format_of_the_report(self):
+        path = self.folder / "format.html"
+        ended = self.analyze("report", RECORDINGS / "slow_loader_h200.db.zst", "--format", "html", "-o", path)
+        self.assertEqual((ended.returncode, ended.stderr), (0, ""))
+        self.assertEqual(path.read_text(), self.one.read_text())
+
     def test_one_file_that_is_well_formed_and_refers_to_nothing(self):
         for path in self.pages:
             text = path.read_text(encoding="utf-8")

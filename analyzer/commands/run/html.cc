@@ -1,15 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/format.h>
-#include <unistd.h>
-
+#include "analyzer/commands/run/report_page.h"
 #include "analyzer/commands/run/run_commands.h"
-#include "analyzer/commands/shared/exit_code.h"
 #include "analyzer/commands/shared/mfu_options.h"
-#include "analyzer/commands/shared/output.h"
 #include "analyzer/commands/shared/run_options.h"
-#include "analyzer/html/sections/page_options.h"
-#include "analyzer/html/write_html.h"
-#include "analyzer/verdict/judged_report.h"
 
 namespace traceinject {
 namespace {
@@ -53,19 +46,7 @@ int RunHtml(const std::vector<std::string>& arguments) {
       ->type_name("URL")
       ->check(CheckServed);
   if (const auto exit_code = ParseRunArguments(app, arguments, options)) return *exit_code;
-  if (options.output == "-" && isatty(STDOUT_FILENO) == 1) {
-    fmt::print(stderr, "{}: refusing to print a page to a terminal; name a file with -o\n",
-               kHtmlProgram);
-    return kBadUsage;
-  }
-  const auto run = LoadOrExplain(options);
-  if (const int* exit_code = std::get_if<int>(&run)) return *exit_code;
-  const JudgedReport found = BuildJudgedReport(std::get<Run>(run), ForPage(options.report));
-  if (LacksSteps(options.report, found.report)) return ExplainNoSteps(kHtmlProgram, found.report);
-  PageTimeline timeline = MakePageTimeline(std::get<Run>(run), found, NameOfRun(options.paths));
-  timeline.served = served;
-  return WriteOrExplain(kHtmlProgram, options.output,
-                        WriteHtml(found.report, found.ranks, timeline));
+  return WriteReportPage(kHtmlProgram, options, served);
 }
 
 }  // namespace traceinject

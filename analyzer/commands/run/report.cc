@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include "analyzer/commands/run/report_page.h"
 #include "analyzer/commands/run/run_commands.h"
 #include "analyzer/commands/shared/exit_code.h"
 #include "analyzer/commands/shared/mfu_options.h"
@@ -43,8 +44,9 @@ void DescribeReport(CLI::App& app, ReportCommand& options) {
   AddRunOptions(app, options.run);
   ReportOptions& report = options.run.report;
   AddAllFlag(app, report);
-  app.add_option("--format", options.format, "text, json or pb (binary Protocol Buffers)")
-      ->check(CLI::IsMember({"text", "json", "pb"}))
+  app.add_option("--format", options.format,
+                 "text, json, pb (binary Protocol Buffers) or html (a page, as analyze html)")
+      ->check(CLI::IsMember({"text", "json", "pb", "html"}))
       ->capture_default_str();
   app.add_flag("--full", options.full, "in text: every section, not the first screen alone");
   app.add_option("--top", report.top_kernels, "rows of each kernel table")
@@ -75,6 +77,7 @@ int RunReport(const std::vector<std::string>& arguments) {
       kReportProgram);
   DescribeReport(app, options);
   if (const auto exit_code = ParseRunArguments(app, arguments, options.run)) return *exit_code;
+  if (options.format == "html") return WriteReportPage(kReportProgram, options.run, "");
 
   const auto run = LoadOrExplain(options.run);
   if (const int* exit_code = std::get_if<int>(&run)) return *exit_code;
