@@ -129,7 +129,7 @@ std::string FuzzSummary(std::string_view input) {
   if (!checked.ok()) return "read, but " + checked.error() + "\n";
   if (!WriteSummaries(job.value()).ok()) return "read, but cannot be written\n";
   const proto::Ranks ranks = AnalyzeJob(job.value());
-  return WrongFigures(ranks) + WrongText(WriteRanksText(ranks, {}));
+  return WrongFigures(ranks) + WrongText(WriteRanksText(ranks, {}), block);
 }
 
 namespace {

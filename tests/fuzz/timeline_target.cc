@@ -97,7 +97,7 @@ std::string FuzzTimeline(std::string_view input) {
   const Status checked = CheckJob(job.value());
   if (!checked.ok()) return "read, but " + checked.error() + "\n";
   const proto::Ranks ranks = AnalyzeJob(job.value());
-  return WrongFigures(ranks) + WrongText(WriteRanksText(ranks, {}));
+  return WrongFigures(ranks) + WrongText(WriteRanksText(ranks, {}), text);
 }
 
 }  // namespace traceinject
