@@ -310,7 +310,8 @@ def median_of(rows):
     for name in ("load_ms", "recording_on_ms", "recording_off_ms", "step_off_ms", "step_on_ms", "recorded_step_ms", "reported_step_ms", "predicted_ms", "low_ms", "high_ms", "left_ms",
                  "confidence"):
         values = [row[name] for row in rows if row.get(name) is not None]
-        merged[name] = statistics.median(values) if values else None
+        if values:
+            merged[name] = statistics.median(values)
     merged["label"] = ", ".join(dict.fromkeys(str(row["label"]) for row in rows))
     merged["expected"] = list(dict.fromkeys(label for row in rows for label in row["expected"]))
     merged["faults"] = list(dict.fromkeys(fault for row in rows for fault in row["faults"]))

@@ -78,6 +78,15 @@ class Judge(unittest.TestCase):
         self.assertEqual(judged("conv", "launch_bound", 9, None, 30.0, ["compute_bound"]), ["wrong label"])
 
 
+    def test_rows_of_repeats_are_judged_as_one(self):
+        truth = {"step_ms_off": 20.0, "step_ms_on": 40.0}
+        rows = [verdict.judge(OPTIONS, "launch", truth, {"label": "launch_bound", "saved_ns": str(saved_ms * 10**6)}, ["launch_bound"])
+                for saved_ms in (5, 21, 22)]
+        row = verdict.median_of(rows)
+        verdict.hold_against_truth(OPTIONS, row)
+        self.assertEqual((row["predicted_ms"], row["error_percent"], row["faults"]), (21.0, 2.5, []))
+
+
 class Coverage(unittest.TestCase):
     def row(self, low, high, **changes):
         truth = {"step_ms_off": 20.0, "step_ms_on": 40.0}
