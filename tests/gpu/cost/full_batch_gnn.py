@@ -82,8 +82,7 @@ def turn(trainer, steps):
     return (time.perf_counter_ns() - began) / (steps - settle) / 1e6
 
 
-def main():
-    trainer = Trainer("cuda")
+def serve(trainer):
     one = torch.zeros(1, device="cuda")
     turn(trainer, 60)
     print("ready", flush=True)
@@ -95,4 +94,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    serve(Trainer("cuda"))

@@ -4,7 +4,7 @@
 what `analyze` says of a recording that is made without either.
 
 Machines change their speed by half within seconds, and processes of one program differ by some per cent. So all processes, recorded
-and not, are alive at the same time (full_batch_gnn.py), and each makes a few steps in every round, in an order that is drawn anew; what
+and not, are alive at the same time (full_batch_gnn.py, or another --program), and each makes a few steps in every round, in an order that is drawn anew; what
 a process takes is compared with the mean of its round, and the difference of two arms is that of their processes, with the 95 %
 interval of Welch's test over processes.
 
@@ -40,6 +40,7 @@ ARMS = {
 }
 ALONE = {"ab": {"TRACEINJECT_AB": "steps"}, "report": {}}  # these make their steps in one go, for analyze
 ALONE_STEPS = 1000
+PROGRAMS = ("full_batch_gnn", "small_layers")
 ANSWER_S = 100
 FIGURES = ("step_ms", "launch_us", "item_us", "wait_us")
 # The 97.5 % points of Student's distribution for 1, 2, ... degrees of freedom.
@@ -54,7 +55,7 @@ class Process:
         if settings is not None:
             environment |= {"LD_PRELOAD": str(options.library), "TRACEINJECT_OUTPUT": str(self.recording), **settings}
         self.log = open(options.out / f"{name}.log", "w")
-        self.process = subprocess.Popen([sys.executable, pathlib.Path(__file__).with_name("full_batch_gnn.py")], env=environment,
+        self.process = subprocess.Popen([sys.executable, pathlib.Path(__file__).with_name(f"{options.program}.py")], env=environment,
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.log, text=True)
 
     def answer(self):
@@ -214,6 +215,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     for name in ("library", "analyze", "out"):
         parser.add_argument(f"--{name}", type=lambda path: pathlib.Path(path).resolve(), required=True)
+    parser.add_argument("--program", choices=PROGRAMS, default=PROGRAMS[0], help="that makes the steps (default: %(default)s)")
     parser.add_argument("--processes", type=int, default=8, help="of plain and full; of the other arms half as many (default: 8)")
     parser.add_argument("--rounds", type=int, default=100)
     parser.add_argument("--steps", type=int, default=40, help="of a process in a round (default: 40)")
