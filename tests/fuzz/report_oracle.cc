@@ -197,10 +197,13 @@ std::string WrongReport(const proto::Report& report) {
 std::string WrongText(std::string_view text, std::string_view names) {
   std::string wrong;
   if (std::any_of(text.begin(), text.end(), IsControl)) wrong += "control characters in the text\n";
-  for (const std::string_view word : {" nan ", " -nan ", " inf ", " -inf ", " nan%", " inf%"}) {
-    const std::size_t at = text.find(word);
-    if (at != std::string_view::npos && names.find(word) == std::string_view::npos)
-      wrong += fmt::format("no number: {}\n", text.substr(at < 60 ? 0 : at - 60, 100));
+  for (const std::string_view number : {"nan", "inf"}) {
+    if (names.find(number) != std::string_view::npos) continue;
+    for (const std::string_view around : {" {} ", " -{} ", " {}%"}) {
+      const std::size_t at = text.find(fmt::format(fmt::runtime(around), number));
+      if (at != std::string_view::npos)
+        wrong += fmt::format("no number: {}\n", text.substr(at < 60 ? 0 : at - 60, 100));
+    }
   }
   return wrong;
 }

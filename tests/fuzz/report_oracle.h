@@ -19,8 +19,8 @@ std::string WrongFigures(const google::protobuf::Message& message);
 // That, and what adds up: partitions of time, steps with their idle time, the waterfall.
 std::string WrongReport(const proto::Report& report);
 
-// Text for people: no control characters but line ends, and no figure that is no number. What is
-// written the same in `names`, which is all that was read, may be a name.
+// Text for people: no control characters but line ends, and no figure that is no number. Where
+// `names`, which is all that was read, has such a word, it may be a name.
 std::string WrongText(std::string_view text, std::string_view names = {});
 
 }  // namespace traceinject
