@@ -74,7 +74,7 @@ std::string ViewLink(const Timeline& timeline, bool names_all) {
   return link;
 }
 
-void FollowViewLink(std::string_view link, Timeline& timeline) {
+void FollowViewLink(std::string_view link, HiddenRow hidden, Timeline& timeline) {
   const RowModel& model = timeline.model();
   const std::map<std::string, std::string> parts = LinkParts(link);
   const auto part = [&parts](const char* name) {
@@ -89,6 +89,7 @@ void FollowViewLink(std::string_view link, Timeline& timeline) {
   const auto start = TimeOfLink(part("event"));
   const auto event = start ? EventStartingAt(model, row, model.origin + *start) : std::nullopt;
   if (event) timeline.Select(event);
+  if (hidden == HiddenRow::kKeep && !timeline.layout().Shows(row)) return;
   event ? timeline.RevealRow(row) : timeline.RevealAtTop(row);
 }
 

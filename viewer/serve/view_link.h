@@ -16,7 +16,10 @@ namespace traceinject {
 // something else is shown.
 std::string ViewLink(const Timeline& timeline, bool names_all);
 
+// What happens to a row that a link leads to and that is not shown: folded, hidden or filtered out.
+enum class HiddenRow { kShow, kKeep };
+
 // Shows what the link says, as far as it is there. What is not understood is passed over.
-void FollowViewLink(std::string_view link, Timeline& timeline);
+void FollowViewLink(std::string_view link, HiddenRow hidden, Timeline& timeline);
 
 }  // namespace traceinject

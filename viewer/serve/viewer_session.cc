@@ -147,8 +147,10 @@ void ViewerSession::FollowRun() {
 void ViewerSession::FollowLink() {
   if (link_ && !(link_->empty() && state_.empty())) ui_.KeepView();
   if (!link_ || !shown_ || !IsWhole(shown_->run)) return;
+  // A state has the rows as they were when the link was made.
+  const HiddenRow hidden = state_.empty() ? HiddenRow::kShow : HiddenRow::kKeep;
   RestoreViewState(std::exchange(state_, ""), !start_.saves, ui_);
-  FollowViewLink(*std::exchange(link_, std::nullopt), ui_.workspace()->timeline());
+  FollowViewLink(*std::exchange(link_, std::nullopt), hidden, ui_.workspace()->timeline());
   frames_ = kFramesAfterInput;
 }
 

@@ -246,6 +246,20 @@ TEST_F(ViewerSessionTest, AStateShowsWhatItWasMadeOf) {
   EXPECT_EQ(session_->ui().workspace()->annotations().marks().size(), 1U);
 }
 
+TEST_F(ViewerSessionTest, AStateKeepsTheRowOfItsLinkHidden) {
+  Open();
+  Click(Place("stream 7", 1'025 * kUs));
+  const std::string link = session_->link();
+  EXPECT_NE(link.find("row="), std::string::npos);
+  Open(link, 800, "filter=NVTX");
+  EXPECT_TRUE(timeline().selection().has_value());
+  EXPECT_NE(session_->TakeState().value().find("&filter=NVTX&"), std::string::npos);
+  session_->Take(LinkFollowed{link});
+  Settle();
+  EXPECT_NE(session_->TakeState().value().find("&filter=&"), std::string::npos)
+      << "without a state a link shows its row";
+}
+
 TEST_F(ViewerSessionTest, MarksOfAnotherDoNotReplaceThoseThatAreSaved) {
   Open("", 800, "", kSavesNot);
   const MousePlace at = Place("stream 7", 2 * kMs);
