@@ -31,8 +31,26 @@ std::string UnknownOption(const CLI::App& app) {
   return "";
 }
 
+// The option that takes the word as one of a few values, with it, as in "--format json"; empty:
+// none does.
+std::string OptionOfValue(const CLI::App& app, const std::string& word) {
+  for (const CLI::Option* option : app.get_options()) {
+    const std::string type = option->get_type_name();  // TEXT:{text,json}
+    const std::size_t open = type.find('{'), close = type.find('}');
+    if (open == std::string::npos || close == std::string::npos || option->get_lnames().empty())
+      continue;
+    const std::string values = "," + type.substr(open + 1, close - open - 1) + ",";
+    if (values.find("," + word + ",") != std::string::npos)
+      return fmt::format("--{} {}", option->get_lnames().front(), word);
+  }
+  return "";
+}
+
 // "; did you mean --format?"; empty: no option is near.
-std::string Suggestion(const CLI::App& app, std::string_view unknown) {
+std::string Suggestion(const CLI::App& app, const std::string& unknown) {
+  if (unknown.starts_with("--"))
+    if (const std::string meant = OptionOfValue(app, unknown.substr(2)); !meant.empty())
+      return fmt::format("; did you mean {}?", meant);
   std::vector<std::string> names;
   for (const CLI::Option* option : app.get_options()) {
     for (const std::string& name : option->get_lnames()) names.push_back("--" + name);

@@ -109,6 +109,10 @@ TEST(Commands, UsageErrors) {
   EXPECT_NE(error_of({"--ful"}, kBadUsage).find("unknown option --ful; did you mean --full?"),
             std::string::npos)
       << "no run was given either";
+  for (const std::string format : {"json", "html"})
+    EXPECT_NE(
+        error_of({"x.db", "--" + format}, kBadUsage).find("did you mean --format " + format + "?"),
+        std::string::npos);
   EXPECT_NE(error_of({"x.db", "-z"}, kBadUsage).find("unknown option -z\n"), std::string::npos);
   EXPECT_NE(error_of({"kernels"}, kBadUsage).find("run is required"), std::string::npos);
   EXPECT_NE(error_of({"nowhere/run.db"}, kUnreadable).find("Likely reasons"), std::string::npos);
