@@ -62,6 +62,18 @@ TEST_F(ReadSeveralProcessesTest, ProcessesOfAMergedFileKeepWhatIsTheirOwn) {
   ASSERT_EQ(read.notes.size(), 1U) << "a gap of no process";
 }
 
+TEST_F(ReadSeveralProcessesTest, ADriftThatNoClockHasIsNone) {
+  RunDbFixture file(path_, {.rank = 0});
+  file.Execute(
+      "INSERT INTO process (proc, pid, host, rank, run_id, start, clock_drift) VALUES "
+      "(2, 5, 'b', 1, 'job-1', 0, 1e300), (3, 6, 'b', 2, 'job-1', 0, -0.5);");
+  file.Close();
+  const RecordedFile read = Read();
+  ASSERT_EQ(read.ranks.size(), 3U);
+  EXPECT_EQ(read.ranks[1].clock_drift, 0);
+  EXPECT_EQ(read.ranks[2].clock_drift, -0.5);
+}
+
 // The first rows of a table would be of the first process only.
 TEST_F(ReadSeveralProcessesTest, OfSeveralProcessesAllIsRead) {
   RunDbFixture file(path_, {.rank = 0});

@@ -131,7 +131,8 @@ class RunDbDictionaries::Reader {
     if (!row.is_null(column)) to.tool_version = row.text(column);
     if (!row.is_null(column + 1)) to.closed = row.int64(column + 1) != 0;
     if (IsPlausible(row.int64(column + 2))) to.clock_shift = row.int64(column + 2);
-    if (std::isfinite(row.real(column + 3))) to.clock_drift = row.real(column + 3);
+    // One clock that goes twice as fast as another is none.
+    if (std::abs(row.real(column + 3)) < 1) to.clock_drift = row.real(column + 3);
   }
 
   // The index of a device in Rank::devices, made if the driver did not describe it.

@@ -21,6 +21,8 @@ bool IsNumber(int number, int least, int beyond = kMaxRanks) {
   return number >= least && number < beyond;
 }
 bool IsRate(double gb_per_s) { return gb_per_s >= 0 && std::isfinite(gb_per_s); }
+// One clock that goes twice as fast as another is none.
+bool IsDrift(double drift) { return std::abs(drift) < 1; }
 bool IsShare(double share) { return share == -1 || (share >= 0 && share <= 1.000001); }
 
 Error Wrong(std::string_view what) { return Error{fmt::format("invalid value: {}", what)}; }
@@ -130,6 +132,8 @@ Status CheckSummary(const RankSummary& summary) {
       !IsNumber(summary.stage, -1))
     return Wrong("its rank");
   if (!IsTime(summary.start) || !IsTime(summary.end)) return Wrong("the time of the recording");
+  if (!IsTime(summary.clock_shift) || !IsDrift(summary.clock_drift))
+    return Wrong("how its clock was aligned");
   if (!IsCount(summary.dropped)) return Wrong("the number of lost records");
   if (Status steps = CheckSteps(summary.steps); !steps.ok()) return steps;
   for (const OperationKind& kind : summary.kinds) {

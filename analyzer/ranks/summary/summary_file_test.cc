@@ -381,6 +381,9 @@ TEST(SummaryFileTest, WhatContradictsItselfIsRefused) {
   expect(SaidOf([](Rank& r) { r.set_throttled_share(2); }), "the clock");
   expect(SaidOf([](Rank& r) { r.set_busy_sm_clock_mhz(std::numeric_limits<double>::quiet_NaN()); }),
          "the clock");
+  for (const double drift : {1.0, -1e300, HUGE_VAL, std::numeric_limits<double>::quiet_NaN()})
+    expect(SaidOf([&](Rank& r) { r.set_clock_drift(drift); }), "its clock was aligned");
+  expect(SaidOf([](Rank& r) { r.set_clock_shift(INT64_MIN); }), "its clock was aligned");
   const auto add_step = [](Rank& rank, TimeNs length, TimeNs compute) {
     rank.mutable_steps()->add_after(0);
     rank.mutable_steps()->add_length(length);
