@@ -77,7 +77,6 @@ class Judge(unittest.TestCase):
         self.assertEqual(judged("conv", "compute_bound", 0, None, 30.0, ["compute_bound"]), [])
         self.assertEqual(judged("conv", "launch_bound", 9, None, 30.0, ["compute_bound"]), ["wrong label"])
 
-
     def test_rows_of_repeats_are_judged_as_one(self):
         truth = {"step_ms_off": 20.0, "step_ms_on": 40.0}
         rows = [verdict.judge(OPTIONS, "launch", truth, {"label": "launch_bound", "saved_ns": str(saved_ms * 10**6)}, ["launch_bound"])

@@ -4,9 +4,9 @@
 what `analyze` says of a recording that is made without either.
 
 Machines change their speed by half within seconds, and processes of one program differ by some per cent. So all processes, recorded
-and not, are alive at the same time (full_batch_gnn.py, or another --program), and each makes a few steps in every round, in an order that is drawn anew; what
-a process takes is compared with the mean of its round, and the difference of two arms is that of their processes, with the 95 %
-interval of Welch's test over processes.
+and not, are alive at the same time (full_batch_gnn.py, or another --program), and each makes a few steps in every round, in an order
+that is drawn anew; what a process takes is compared with the mean of its round, and the difference of two arms is that of their
+processes, with the 95 % interval of Welch's test over processes.
 
 Arms
   plain      no library

@@ -3,7 +3,8 @@
 # What recording adds to a short step, told by processes that are recorded and not and take turns, by TRACEINJECT_AB and by the
 # report, which have to agree. About four minutes on one GPU with 16 cores.
 #
-# usage: recording_cost.sh OUT [--program full_batch_gnn|small_layers] [--processes N] [--seconds S]    writes OUT/results.json, OUT/turns.json, recordings and logs
+# usage: recording_cost.sh OUT [--program full_batch_gnn|small_layers] [--processes N] [--seconds S]
+# Writes OUT/results.json, OUT/turns.json, recordings and logs.
 set -euo pipefail
 
 # shellcheck source=tests/gpu/shared/start.sh

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A program of some thousand launches a step: a network of many small layers, whose optimizer takes its parameters one by one.
+"""A program that launches one small kernel after the other: many small layers, and an optimizer that takes parameters one by one.
 
 Nothing in a step waits for the GPU but its end, so that the host launches as fast as it can. Takes orders as full_batch_gnn.py does.
 """
