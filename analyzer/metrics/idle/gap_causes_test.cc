@@ -196,15 +196,6 @@ TEST_F(GapTest, ThreadsThatLaunchNothingAreNoCause) {
   ExpectIdle(builder_.rank(), {{IdleCause::kPython, 890 * kUs}, {IdleCause::kLaunch, 10 * kUs}});
 }
 
-TEST(HostTimelineTest, NamesOfLoaders) {
-  for (const char* name :
-       {"DataLoader", "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__", "load_batch",
-        "data_loading", "get batch", "DALI"})
-    EXPECT_TRUE(NamesDataLoading(name)) << name;
-  for (const char* name : {"forward", "step 3", "update", "database", ""})
-    EXPECT_FALSE(NamesDataLoading(name)) << name;
-}
-
 // A run without sense: whatever was recorded, the parts add up.
 Rank RandomRank(std::uint64_t seed) {
   std::mt19937_64 random(seed);

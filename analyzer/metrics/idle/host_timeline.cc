@@ -173,7 +173,20 @@ void AddCalls(const Rank& rank, const GpuOps& ops, const EndedBefore& ended,
   }
 }
 
-// Copies and launches that do not return at once.
+// To the host the call returns once the data is there; from pageable memory once it was read.
+bool AddBlockingCopy(const Rank& rank, const GpuOps& ops, std::uint32_t row, Painter& painter) {
+  const TimeNs start = rank.api.start[ops.launch[row]], end = rank.api.end[ops.launch[row]];
+  const Transfer& transfer = rank.transfers[ops.detail[row]];
+  if (transfer.kind == kDeviceToHost && end + kHostClockNs >= ops.end[row])
+    painter.Add(start, end, IdleCause::kSync, row);
+  else if (transfer.kind == kHostToDevice && transfer.src_kind == kPageable && end > ops.start[row])
+    painter.Add(start, end, IdleCause::kCopy, row);
+  else
+    return false;
+  return true;
+}
+
+// Copies and launches that do not return at once. Whatever is launched takes a place in the queue.
 void AddBlockingLaunches(const Rank& rank, const GpuOps& ops, const EndedBefore& ended,
                          const std::vector<bool>& feeders, Painter& painter) {
   const ApiCalls& api = rank.api;
@@ -182,22 +195,11 @@ void AddBlockingLaunches(const Rank& rank, const GpuOps& ops, const EndedBefore&
     if (launch == kNone || !Is(feeders, api.thread[launch])) continue;
     const TimeNs start = api.start[launch], end = api.end[launch];
     if (end == kOpen || ops.start[row] < start) continue;
-    if (ops.kind[row] == OpKind::kKernel) {
-      if (end - start <= kFullQueueCallNs || ops.start[row] <= end + kFullQueueLeadNs) continue;
-      const std::uint32_t made_room = ended.Find(start, end);
-      const bool waited = made_room != kNone && ops.end[made_room] > start;
-      painter.Add(start, end, IdleCause::kQueued, waited ? made_room : kNone);
-      continue;
-    }
-    if (ops.kind[row] != OpKind::kMemcpy) continue;
-    const Transfer& transfer = rank.transfers[ops.detail[row]];
-    const bool to_device = transfer.kind == kHostToDevice && transfer.src_kind == kPageable;
-    const bool to_host = transfer.kind == kDeviceToHost;
-    // To the host the call returns once the data is there; from pageable memory once it was read.
-    if (to_host && end + kHostClockNs >= ops.end[row])
-      painter.Add(start, end, IdleCause::kSync, row);
-    else if (to_device && end > ops.start[row])
-      painter.Add(start, end, IdleCause::kCopy, row);
+    if (ops.kind[row] == OpKind::kMemcpy && AddBlockingCopy(rank, ops, row, painter)) continue;
+    if (end - start <= kFullQueueCallNs || ops.start[row] <= end + kFullQueueLeadNs) continue;
+    const std::uint32_t made_room = ended.Find(start, end);
+    const bool waited = made_room != kNone && ops.end[made_room] > start;
+    painter.Add(start, end, IdleCause::kQueued, waited ? made_room : kNone);
   }
 }
 
