@@ -44,7 +44,7 @@ TEST(FixOrderTest, WhatTheLoaderLeavesIsNext) {
   graph = loaded;
   graph.python_ns = graph.call_ns = 0;
   graph.pause_ns = kGraphSwitchNs;
-  const proto::Verdict verdict = VerdictOn(plan);
+  const proto::Verdict verdict = VerdictOn(Recorded(plan));
   EXPECT_EQ(Labels(verdict), "dataloader launch_bound ");
   ExpectSteps(verdict, {loaded, graph});
   EXPECT_EQ(verdict.fix_order(0).step_ns(), verdict.new_step_ns());
@@ -55,7 +55,7 @@ TEST(FixOrderTest, WhatTheLoaderLeavesIsNext) {
 TEST(FixOrderTest, NothingWorthItIsNext) {
   TrainingPlan plan, clean;
   plan.load_ns = 40'000'000;
-  const proto::Verdict verdict = VerdictOn(plan);
+  const proto::Verdict verdict = VerdictOn(Recorded(plan));
   ExpectSteps(verdict, {clean});
 }
 

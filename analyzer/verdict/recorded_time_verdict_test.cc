@@ -12,11 +12,6 @@
 namespace traceinject {
 namespace {
 
-// As much of its own time as recording usually adds to a launch.
-TimeNs RecorderOf(const TrainingPlan& plan) {
-  return static_cast<TimeNs>(kRecordedShare * static_cast<double>(plan.call_ns));
-}
-
 // A recorder that takes a fifth of the step: the label is right, but less sure.
 TEST(RecordedTimeVerdictTest, HeavyRecordingLowersConfidence) {
   TrainingPlan plan;
@@ -26,7 +21,7 @@ TEST(RecordedTimeVerdictTest, HeavyRecordingLowersConfidence) {
   plan.python_ns = 1'000;
   plan.call_ns = 5'000;
   plan.latency_ns = 1'000;
-  plan.recorder_ns = RecorderOf(plan);
+  plan = Recorded(plan);
   const proto::Verdict verdict = VerdictOn(plan);
   EXPECT_GT(static_cast<double>(verdict.recording_ns()),
             0.2 * static_cast<double>(verdict.step_ns()));
@@ -42,8 +37,7 @@ TEST(RecordedTimeVerdictTest, WhatRecordingAddsIsNotSaved) {
   unrecorded.kernels = 20;
   unrecorded.kernel_ns = 2'000;
   unrecorded.python_ns = 6'000;
-  TrainingPlan recorded = unrecorded;
-  recorded.recorder_ns = RecorderOf(recorded);
+  const TrainingPlan recorded = Recorded(unrecorded);
   TrainingPlan graph = unrecorded;
   graph.python_ns = graph.call_ns = 0;
   const double now = SimulatedTraining(unrecorded).step_ns();
@@ -66,8 +60,7 @@ TEST(RecordedTimeVerdictTest, LaunchesThatComeAsFastAsTheirLatency) {
   unrecorded.kernel_ns = 1'500;
   unrecorded.python_ns = unrecorded.call_ns = 2'000;
   unrecorded.latency_ns = 5'000;
-  TrainingPlan recorded = unrecorded;
-  recorded.recorder_ns = RecorderOf(recorded);
+  const TrainingPlan recorded = Recorded(unrecorded);
   TrainingPlan graph = unrecorded;
   graph.python_ns = graph.call_ns = 0;
   graph.pause_ns = kGraphSwitchNs;
@@ -86,7 +79,7 @@ TEST(RecordedTimeVerdictTest, WhatRecordingAddsMayBeMoreOrLess) {
   plan.kernels = 20;
   plan.kernel_ns = 2'000;
   plan.python_ns = 6'000;
-  plan.recorder_ns = RecorderOf(plan);
+  plan = Recorded(plan);
   const proto::Verdict verdict = VerdictOn(plan);
   ASSERT_EQ(verdict.label(), "launch_bound");
   EXPECT_FALSE(verdict.recording_measured());
@@ -111,7 +104,7 @@ TEST(RecordedTimeVerdictTest, WhatWasMeasuredByTurnsIsTaken) {
   plan.kernels = 20;
   plan.kernel_ns = 2'000;
   plan.python_ns = 6'000;
-  plan.recorder_ns = RecorderOf(plan);
+  plan = Recorded(plan);
   SimulatedTraining training(plan);
   const proto::Verdict without = BuildReportWithVerdict(RunOf(training.rank()), {}).verdict();
   const std::vector<TimeNs>& marks = training.rank().step_marks.time;
