@@ -19,9 +19,10 @@ constexpr double kMiddleShare = 0.9;   // of the time of pieces, that their spre
 constexpr std::size_t kMinPairs = 20;  // of passes, for a correlation
 
 // Where all are bound by their hosts, those of ranks that wait run ahead: no rank takes less for a
-// step than its host does.
+// step than its host does, when nothing is recorded.
 double WithHost(const Job& job, std::size_t rank, double own_ns) {
-  return std::max(own_ns, static_cast<double>(job.ranks[rank].host_step_ns));
+  const RankSummary& of = job.ranks[rank];
+  return std::max(own_ns, static_cast<double>(of.host_step_ns - of.recording_step_ns));
 }
 
 // By how much the rank with most to do exceeds the mean, and which ranks that are.

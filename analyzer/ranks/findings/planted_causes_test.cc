@@ -214,6 +214,21 @@ TEST(PlantedCausesTest, UnevenWork) {
   CheckSeeds(plan, SeedsOr(kSeeds8), First("imbalance", even));
 }
 
+// A host that needs all of the step would not gain from even work, unless it is recording that it
+// needs the time for.
+TEST(PlantedCausesTest, UnevenWorkBeforeBusyHosts) {
+  JobPlan plan = Ranks8();
+  plan.imbalance = 0.3;
+  SimulatedJob simulated = SimulateJob(plan, 1);
+  for (RankSummary& rank : simulated.job.ranks)
+    rank.host_step_ns = std::llround(simulated.truth.step_ns());
+  EXPECT_EQ(AnalyzeJob(simulated.job).findings_size(), 0);
+  for (RankSummary& rank : simulated.job.ranks) rank.recording_step_ns = rank.host_step_ns / 2;
+  JobPlan even = Healthy(plan);
+  even.forward_ns = std::llround(static_cast<double>(even.forward_ns) * (1 + 0.3 / 8));
+  EXPECT_EQ(First("imbalance", even)(AnalyzeJob(simulated.job), simulated, 1), "");
+}
+
 TEST(PlantedCausesTest, ASlowLinkOfARank) {
   JobPlan plan = TensorAndData(2, 4);
   plan.slow_link.rank = 3;

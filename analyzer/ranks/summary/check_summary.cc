@@ -157,7 +157,7 @@ Status CheckSummary(const RankSummary& summary) {
   if (!IsRate(summary.nvlink_gb_per_s) || !IsRate(summary.host_link_gb_per_s))
     return Wrong("the rate of a link");
   if (!(summary.lost_beside_communication >= 0 && summary.lost_beside_communication <= 1) ||
-      !IsLength(summary.host_step_ns))
+      !IsLength(summary.host_step_ns) || !IsLength(summary.recording_step_ns))
     return Wrong("what its communication or its host takes");
   return Done{};
 }

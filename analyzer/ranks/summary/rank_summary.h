@@ -154,6 +154,8 @@ struct RankSummary {
   double lost_beside_communication = 0;
   // What the host needs for a regular step, its waits for the GPU left out: the mean; 0: not known.
   TimeNs host_step_ns = 0;
+  // Of that, what recording adds at the launches of the step (recorder_cost.h); 0: not known.
+  TimeNs recording_step_ns = 0;
   // Of a mean regular step, by time, at most kMaxHostLines: where the thread that launches stood,
   // and what the workers of data loaders did while it waited for them. Empty: no stacks were
   // recorded.

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/metrics/cost/recorder_cost.h"
 #include "analyzer/metrics/gpu/telemetry.h"
 #include "analyzer/metrics/idle/gap_causes.h"
 #include "analyzer/metrics/idle/stalls.h"
@@ -83,6 +84,23 @@ TimeNs HostTimeOfStep(const HostTimeline& timeline, const std::vector<StepFacts>
     }
   }
   return regular > 0 ? sum / regular : 0;
+}
+
+TimeNs RecordingOfStep(const Rank& rank, const GpuOps& ops, const std::vector<StepFacts>& steps,
+                       const StepOfTime& step_of) {
+  std::int64_t launches = 0;
+  std::uint32_t last = kNone;  // what one call launches, a graph, lies together
+  for (std::size_t row = 0; row < ops.size(); ++row) {
+    const std::uint32_t launch = ops.launch[row];
+    if (launch == kNone || launch == last) continue;
+    last = launch;
+    const std::uint32_t step = step_of(ops.start[row]);
+    if (step != kNone && steps[step].regular) ++launches;
+  }
+  const std::int64_t regular = std::ranges::count_if(steps, &StepFacts::regular);
+  if (launches == 0 || regular == 0) return 0;
+  return static_cast<TimeNs>(RecorderCostOf(rank).launch_ns * static_cast<double>(launches) /
+                             static_cast<double>(regular));
 }
 
 TimeNs TakeMedian(std::vector<TimeNs>& durations) {
@@ -308,6 +326,7 @@ RankSummary SummarizeDevice(const DeviceAnalysis& found, bool is_first) {
   RankSummary summary = DescribeProcess(rank, device);
   summary.steps = FactsOfSteps(rank, device, found.timeline, found.steps);
   summary.host_step_ns = HostTimeOfStep(found.timeline, summary.steps);
+  summary.recording_step_ns = RecordingOfStep(rank, device.ops, summary.steps, step_of);
   summary.lost_beside_communication = LostBesideCommunication(rank, device);
   summary.kernels = CountKernels(rank, device.ops, summary.steps, step_of);
   AddShapes(found, summary);

@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <numeric>
 
+#include "analyzer/metrics/cost/recorder_cost.h"
 #include "analyzer/model/testing/kernel_names.h"
 #include "analyzer/model/testing/rank_builder.h"
 #include "analyzer/model/testing/units.h"
@@ -100,6 +102,15 @@ TEST(SummarizeRankTest, StepsAddUp) {
   EXPECT_EQ(summary.kernels[0].count, 5);
   EXPECT_EQ(summary.kernels[0].total_ns, 30 * kMs);
   EXPECT_EQ(summary.kernels[0].median_ns, 6 * kMs);
+}
+
+// A step launches a GEMM and an AllReduce: too few to tell what a launch takes.
+TEST(SummarizeRankTest, WhatRecordingAdds) {
+  Training training(6);
+  EXPECT_EQ(training.Summarize().recording_step_ns,
+            std::llround(2 * kRecordedShare * kUsualLaunchNs));
+  training.rank().imported_from = "a PyTorch profiler trace";
+  EXPECT_EQ(training.Summarize().recording_step_ns, 0);
 }
 
 TEST(SummarizeRankTest, OperationsOfEachCommunicator) {

@@ -171,6 +171,9 @@ RankSummary RandomSummary(Randomness& random) {
     summary.host_link_gb_per_s = static_cast<double>(random.From(0, 1000)) / 7;
   }
   if (random.Coin()) summary.throttled_share = static_cast<double>(random.From(0, 1000)) / 1000;
+  summary.lost_beside_communication = static_cast<double>(random.From(0, 1000)) / 1000;
+  summary.host_step_ns = random.From(0, TimeNs{1} << 40);
+  summary.recording_step_ns = random.From(0, TimeNs{1} << 40);
   return summary;
 }
 
@@ -205,6 +208,8 @@ void ExpectSame(const RankSummary& a, const RankSummary& b) {
             std::tie(b.device, b.closed, b.start, b.end, b.dropped, b.kinds));
   EXPECT_EQ(std::tie(a.busy_sm_clock_mhz, a.throttled_share, a.host_link, a.host_link_gb_per_s),
             std::tie(b.busy_sm_clock_mhz, b.throttled_share, b.host_link, b.host_link_gb_per_s));
+  EXPECT_EQ(std::tie(a.lost_beside_communication, a.host_step_ns, a.recording_step_ns),
+            std::tie(b.lost_beside_communication, b.host_step_ns, b.recording_step_ns));
   ASSERT_EQ(a.steps.size(), b.steps.size());
   for (std::size_t i = 0; i < a.steps.size(); ++i) {
     const StepFacts &x = a.steps[i], &y = b.steps[i];
@@ -384,6 +389,7 @@ TEST(SummaryFileTest, WhatContradictsItselfIsRefused) {
   for (const double drift : {1.0, -1e300, HUGE_VAL, std::numeric_limits<double>::quiet_NaN()})
     expect(SaidOf([&](Rank& r) { r.set_clock_drift(drift); }), "its clock was aligned");
   expect(SaidOf([](Rank& r) { r.set_clock_shift(INT64_MIN); }), "its clock was aligned");
+  expect(SaidOf([](Rank& r) { r.set_recording_step_ns(-1); }), "its host takes");
   const auto add_step = [](Rank& rank, TimeNs length, TimeNs compute) {
     rank.mutable_steps()->add_after(0);
     rank.mutable_steps()->add_length(length);

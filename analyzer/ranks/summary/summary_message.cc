@@ -372,6 +372,7 @@ void WriteSummaryMessage(const RankSummary& from, proto::RankSummary& to) {
   to.set_host_link_gb_per_s(from.host_link_gb_per_s);
   to.set_lost_beside_communication(from.lost_beside_communication);
   to.set_host_step_ns(from.host_step_ns);
+  to.set_recording_step_ns(from.recording_step_ns);
   for (const std::string& setting : from.nccl_settings) to.add_nccl_settings(setting);
   to.set_clock_shift(from.clock_shift);
   to.set_clock_drift(from.clock_drift);
@@ -421,6 +422,7 @@ Result<RankSummary> ReadSummaryMessage(const proto::RankSummary& from) {
   to.host_link_gb_per_s = from.host_link_gb_per_s();
   to.lost_beside_communication = from.lost_beside_communication();
   to.host_step_ns = from.host_step_ns();
+  to.recording_step_ns = from.recording_step_ns();
   to.nccl_settings.assign(from.nccl_settings().begin(), from.nccl_settings().end());
   to.clock_shift = from.clock_shift();
   to.clock_drift = from.clock_drift();
