@@ -110,6 +110,26 @@ TEST(AlignClocksTest, HostsThatAreNotOneAreTold) {
   EXPECT_LT(Errors(simulated, alignment).back(), 5'000);
 }
 
+// A GPU's times are converted to the host's clock by its own process, and some microseconds off.
+TEST(AlignClocksTest, GpusOfAHostAreMicrosecondsApart) {
+  constexpr TimeNs kApartNs = 18'000;
+  JobPlan plan = Plan(1, 2, 1);
+  plan.ranks_per_host = 2;
+  for (std::uint64_t seed = 0; seed < 10; ++seed) {
+    SimulatedJob simulated = SimulateJob(plan, seed);
+    for (GroupOperations& group : simulated.job.ranks[1].groups) {
+      for (std::size_t row = 0; row < group.count(); ++row) {
+        group.start[row] += kApartNs;
+        group.end[row] += kApartNs;
+      }
+    }
+    const ClockAlignment alignment = Align(simulated);
+    EXPECT_TRUE(alignment.notes.empty()) << alignment.notes[0];
+    const TimeNs end = simulated.job.ranks[1].groups[0].end.back();
+    EXPECT_NEAR(static_cast<double>(end - ToJob(alignment.ranks[1], end)), double{kApartNs}, 3'000);
+  }
+}
+
 TEST(AlignClocksTest, RanksThatShareNothingAreNamed) {
   SimulatedJob simulated = SimulateJob(Plan(1, 4, 1));
   simulated.job.ranks[2].groups.clear();
