@@ -184,12 +184,10 @@ class Aligner {
     std::vector<std::size_t> agree;
     std::size_t far = 0;
     for (const std::size_t rank : known) {
-      const Sides own = At(rank, first, last);
-      const double apart =
-          std::max(std::abs(own.first - middle.first), std::abs(own.last - middle.last)) -
-          3 * std::max(alignment_.ranks[rank].sigma_ns, usual_sigma);
-      if (apart <= kHostAgreesNs) agree.push_back(rank);
-      far += apart > kOtherHostNs ? 1 : 0;
+      const double apart = Apart(At(alignment_.ranks[rank], first, last), middle);
+      const double sigma = alignment_.ranks[rank].sigma_ns;
+      if (apart <= 3 * sigma + kHostAgreesNs) agree.push_back(rank);
+      far += apart > 3 * std::max(sigma, usual_sigma) + kOtherHostNs ? 1 : 0;
     }
     if (far > 0) {
       alignment_.notes.push_back(
@@ -199,7 +197,14 @@ class Aligner {
     }
     if (agree.size() * 2 <= known.size()) return;
     const ClockFit pooled = Mean(agree, first, last);
-    for (const std::size_t rank : agree) Take(pooled, alignment_.ranks[rank]);
+    for (const std::size_t rank : agree) {
+      // Each GPU's times are converted to the host's clock by themselves: what it is off by stays
+      // where it shows.
+      ClockFit& own = alignment_.ranks[rank];
+      if (Apart(At(own, first, last), At(pooled, first, last)) <=
+          3 * std::max(own.sigma_ns, kMinSpreadNs))
+        Take(pooled, own);
+    }
     for (const std::size_t rank : ranks) {
       if (alignment_.ranks[rank].aligned) continue;
       Take(pooled, alignment_.ranks[rank]);
@@ -210,8 +215,10 @@ class Aligner {
   struct Sides {
     double first = 0, last = 0;
   };
-  Sides At(std::size_t rank, TimeNs first, TimeNs last) const {
-    const ClockFit& fit = alignment_.ranks[rank];
+  static double Apart(const Sides& a, const Sides& b) {
+    return std::max(std::abs(a.first - b.first), std::abs(a.last - b.last));
+  }
+  static Sides At(const ClockFit& fit, TimeNs first, TimeNs last) {
     const auto ahead = [&](TimeNs time) {
       return fit.offset_ns + fit.drift * static_cast<double>(time - fit.reference);
     };
@@ -220,7 +227,7 @@ class Aligner {
   Sides Median(const std::vector<std::size_t>& ranks, TimeNs from, TimeNs to) const {
     std::vector<double> first, last;
     for (const std::size_t rank : ranks) {
-      const Sides sides = At(rank, from, to);
+      const Sides sides = At(alignment_.ranks[rank], from, to);
       first.push_back(sides.first);
       last.push_back(sides.last);
     }
@@ -247,7 +254,7 @@ class Aligner {
       const ClockFit& fit = alignment_.ranks[rank];
       if (rank == alignment_.reference) return fit;
       const double sigma = std::max(fit.sigma_ns, kMinSpreadNs);
-      const Sides sides = At(rank, from, to);
+      const Sides sides = At(alignment_.ranks[rank], from, to);
       weights += 1 / (sigma * sigma);
       sum.first += sides.first / (sigma * sigma);
       sum.last += sides.last / (sigma * sigma);
