@@ -173,7 +173,8 @@ void AddCalls(const Rank& rank, const GpuOps& ops, const EndedBefore& ended,
   }
 }
 
-// To the host the call returns once the data is there; from pageable memory once it was read.
+// Whether the copy itself keeps its call: to the host it returns once the data is there; from
+// pageable memory once it was read.
 bool AddBlockingCopy(const Rank& rank, const GpuOps& ops, std::uint32_t row, Painter& painter) {
   const TimeNs start = rank.api.start[ops.launch[row]], end = rank.api.end[ops.launch[row]];
   const Transfer& transfer = rank.transfers[ops.detail[row]];
