@@ -12,6 +12,13 @@
 namespace traceinject {
 namespace {
 
+// The allocators of sanitizers are others.
+#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+constexpr bool kHeapIsTheCLibrarys = true;
+#else
+constexpr bool kHeapIsTheCLibrarys = false;
+#endif
+
 // The report of 10 million kernels fits in. Only what is touched takes memory.
 constexpr std::size_t kHugeBytes = std::size_t{1} << 30;
 
@@ -34,11 +41,9 @@ void AskForHugePages() {
 }  // namespace
 
 void SetUpHeap() {
-  // The allocators of sanitizers are others.
-#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+  if (!kHeapIsTheCLibrarys) return;
   KeepFreedMemory();
   AskForHugePages();
-#endif
 }
 
 }  // namespace traceinject
