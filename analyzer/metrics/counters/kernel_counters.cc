@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <unordered_map>
 #include <utility>
 
@@ -451,6 +452,7 @@ DeviceCounters MeanCounters(const Device& device, const Intervals& times,
   std::vector<Sum> sums(samples.columns.size());
   std::vector<Sum> rated;  // of each stretch without a gap
   auto window = times.begin();
+  TimeNs sampled_until = std::numeric_limits<TimeNs>::min();  // samples of a damaged file overlap
   for (std::size_t sample = 0; sample < samples.size(); ++sample) {
     while (window != times.end() && window->end <= samples.start[sample]) ++window;
     const bool goes_on =
@@ -460,11 +462,14 @@ DeviceCounters MeanCounters(const Device& device, const Intervals& times,
       const TimeNs inside =
           std::min(at->end, samples.end[sample]) - std::max(at->start, samples.start[sample]);
       if (inside <= 0) continue;
-      found.covered_ns += inside;
+      found.covered_ns +=
+          std::max<TimeNs>(0, std::min(at->end, samples.end[sample]) -
+                                  std::max({at->start, samples.start[sample], sampled_until}));
       for (std::size_t i = 0; i < sums.size(); ++i)
         sums[i].Add(inside, AsShare(samples.columns[i].value[sample]));
       if (at_rated.is_known()) rated.back().Add(inside, at_rated[sample]);
     }
+    sampled_until = std::max<TimeNs>(sampled_until, samples.end[sample]);
   }
   for (std::size_t i = 0; i < sums.size(); ++i) {
     if (sums[i].ns > 0 && InfoOf(samples.columns[i].id).unit == kPermille)

@@ -235,5 +235,17 @@ TEST(MeanCountersTest, OverTheTimesThatHaveSamples) {
   EXPECT_NEAR(*part.mean(CounterId::kTensorActive), 0.8 / 3, 1e-9);
 }
 
+// As in a damaged file: no time is covered twice.
+TEST(MeanCountersTest, SamplesThatOverlapCoverTheirTimesOnce) {
+  Sampled sampled;
+  sampled.Shows("gemm", 0.9, 0.8, 0.2);
+  sampled.Run(0, 5'000'000, "gemm");
+  sampled.Sample(10 * kPeriod);
+  Device device = sampled.device();
+  const TimeNs start = device.counters.start[2];
+  for (std::size_t sample = 3; sample < 8; ++sample) device.counters.start.Set(sample, start);
+  EXPECT_EQ(MeanCounters(device, {{0, 20 * kPeriod}}).covered_ns, 10 * kPeriod);
+}
+
 }  // namespace
 }  // namespace traceinject
