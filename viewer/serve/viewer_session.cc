@@ -104,7 +104,11 @@ void ViewerSession::Take(const InputEvent& event) {
     void operator()(const FrameSeen&) const {}
     void operator()(const ScreenSize& size) const { session.MakeScreen(size); }
     void operator()(const LinkFollowed& followed) const { session.link_ = followed.link; }
-    void operator()(const StateGiven& given) const { session.state_ = given.state; }
+    // The page that gives it begins anew: it holds no button, and goes on with no drag.
+    void operator()(const StateGiven& given) const {
+      session.state_ = given.state;
+      session.input_ = {};
+    }
     void operator()(const Modifiers& held) const { session.input_.Hold(held); }
     void operator()(const MousePlace& place) const { session.input_.Move(place); }
     void operator()(const MouseButton& button) const { session.input_.Set(button); }

@@ -270,6 +270,22 @@ TEST_F(ViewerSessionTest, MarksOfAnotherDoNotReplaceThoseThatAreSaved) {
   EXPECT_TRUE(session_->ui().workspace()->annotations().marks().empty());
 }
 
+// A page that connects again holds no button: the drag of the one before does not go on.
+TEST_F(ViewerSessionTest, AStateThatIsGivenEndsADrag) {
+  Open();
+  const MousePlace from = Place("stream 7", 2 * kMs);
+  Tell(MoveBytes(from.x, from.y));
+  Tell(ButtonBytes(0, true));
+  Tell(MoveBytes(from.x - 200, from.y));
+  ASSERT_TRUE(timeline().measure().has_value());
+  session_->Take(StateGiven{"measure=1.1ms..1.3ms"});
+  session_->Take(LinkFollowed{"t=0.5ms..2ms"});
+  Settle();
+  ASSERT_TRUE(timeline().measure().has_value());
+  EXPECT_EQ(timeline().measure()->start - timeline().model().origin, 1'100 * kUs);
+  EXPECT_EQ(timeline().measure()->end - timeline().model().origin, 1'300 * kUs);
+}
+
 TEST_F(ViewerSessionTest, StatesThatSayNothingChangeNothing) {
   Open();
   const std::string first = session_->TakeState().value();
