@@ -14,9 +14,9 @@ namespace {
 
 // The allocators of sanitizers are others.
 #if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-constexpr bool kHeapIsTheCLibrarys = true;
+constexpr bool kHeapIsGlibcs = true;
 #else
-constexpr bool kHeapIsTheCLibrarys = false;
+constexpr bool kHeapIsGlibcs = false;
 #endif
 
 // The report of 10 million kernels fits in. Only what is touched takes memory.
@@ -41,7 +41,7 @@ void AskForHugePages() {
 }  // namespace
 
 void SetUpHeap() {
-  if (!kHeapIsTheCLibrarys) return;
+  if (!kHeapIsGlibcs) return;
   KeepFreedMemory();
   AskForHugePages();
 }

@@ -10,6 +10,7 @@
 #include <numeric>
 #include <utility>
 
+#include "analyzer/common/median.h"
 #include "analyzer/metrics/links/collectives.h"
 #include "analyzer/ranks/match/clock_graph.h"
 #include "analyzer/ranks/match/fit_line.h"
@@ -240,9 +241,7 @@ class Aligner {
   double UsualSigma(const std::vector<std::size_t>& ranks) const {
     std::vector<double> sigmas;
     for (const std::size_t rank : ranks) sigmas.push_back(alignment_.ranks[rank].sigma_ns);
-    const auto middle = sigmas.begin() + static_cast<std::ptrdiff_t>(sigmas.size() / 2);
-    std::nth_element(sigmas.begin(), middle, sigmas.end());
-    return *middle;
+    return traceinject::Median(std::move(sigmas));
   }
   // Weighted by certainty; on the host of the reference rank, its clock. Those that came the same
   // way share its errors, so that the mean is taken to be no more certain than the best of them.
