@@ -335,12 +335,7 @@ void Activity::LeaveMemsetsOut() {
 void Activity::Stop() {
   if (!g_shared_session.attached()) return;
   const FlushTurn turn;
-  for (int number = 1; number < CUPTI_ACTIVITY_KIND_COUNT; ++number) {
-    const auto kind = static_cast<CUpti_ActivityKind>(number);
-    if (g_shared_session.wanted(SharedSession::kOurs).HasKind(kind))
-      CuptiSucceeded("cuptiActivityDisable",
-                     g_shared_session.SetKind(SharedSession::kOurs, kind, false));
-  }
+  CuptiSucceeded("cuptiActivityDisable", g_shared_session.DisableOurs());
   SetCalls(kAllowList, false);
   SetCalls(kLaunchesInRuntime, false);
   if (probing_) SwitchProbes(false);

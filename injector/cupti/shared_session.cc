@@ -229,6 +229,22 @@ CUptiResult SharedSession::Disable(Side side, CUpti_ActivityKind kind) {
   return result;
 }
 
+CUptiResult SharedSession::DisableOurs() {
+  Kinds off;
+  for (int number = 1; number < CUPTI_ACTIVITY_KIND_COUNT; ++number) {
+    const auto kind = static_cast<CUpti_ActivityKind>(number);
+    off[static_cast<std::size_t>(number)] = wanted_[kOurs].HasKind(kind);
+    wanted_[kOurs].SetKind(kind, false);
+  }
+  CUptiResult refusal = CUPTI_SUCCESS;
+  for (int number = 1; number < CUPTI_ACTIVITY_KIND_COUNT; ++number) {
+    if (!off[static_cast<std::size_t>(number)]) continue;
+    const CUptiResult result = DisableInCupti(kOurs, static_cast<CUpti_ActivityKind>(number), true);
+    if (result != CUPTI_SUCCESS) refusal = result;
+  }
+  return refusal;
+}
+
 CUptiResult SharedSession::DisableInCupti(Side side, CUpti_ActivityKind kind, bool was_on) {
   if (AreSwitchedOneByOne(kind)) return SwitchKindOfCalls(side, kind, false);
   if (IsWantedBeside(side, kind)) return CUPTI_SUCCESS;

@@ -170,6 +170,23 @@ TEST_F(SharedSessionTest, TheirCopiesAndMemsetsStayOnWhenOursAreTurnedOff) {
   EXPECT_EQ(g_kinds_on, (Kinds{kCopies, kSets}));
 }
 
+// Whatever is turned on again costs every launch from then on.
+TEST_F(SharedSessionTest, NothingIsTurnedOnAgainWhileOursGoOffTogether) {
+  for (const auto kind : {kConcurrent, kCopies, kSets}) Set(kOurs, kind, true);
+  g_switched = 0;
+  EXPECT_EQ(session_.DisableOurs(), CUPTI_SUCCESS);
+  EXPECT_EQ(g_switched, 3);
+  EXPECT_EQ(g_kinds_on, Kinds{});
+  EXPECT_FALSE(session_.wanted(kOurs).HasAnyKind());
+}
+
+TEST_F(SharedSessionTest, WhatTheyWantStaysOnWhenAllOfOursGoOff) {
+  for (const auto kind : {kConcurrent, kCopies, kSets}) Set(kOurs, kind, true);
+  for (const auto kind : {kConcurrent, kCopies}) Set(kTheirs, kind, true);
+  EXPECT_EQ(session_.DisableOurs(), CUPTI_SUCCESS);
+  EXPECT_EQ(g_kinds_on, (Kinds{kConcurrent, kCopies}));
+}
+
 TEST_F(SharedSessionTest, AKindThatWasNotOnTakesNothingAway) {
   Set(kOurs, kSets, true);
   Set(kTheirs, kCopies, false);
