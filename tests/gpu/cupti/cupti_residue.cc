@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // What CUPTI leaves behind in a process when everything that was enabled is disabled again, without
 // our library: the cost of a launch to the thread that makes it, in one state after another of one
-// process. Prints a line a state: its name, and the median and the lowest decile over blocks of
-// launches, in ns a launch.
+// process. Prints a line a `measure`: the median and the lowest decile over blocks of launches, in
+// ns a launch, and what was done since the line before.
 //
-// usage: cupti_residue LIBCUPTI [libcudart.so.N]    with a runtime library: launches through
-// cudaLaunchKernel; without: cuLaunchKernel
+// usage: cupti_residue LIBCUPTI [libcudart.so.N] [WORD...]    with a runtime library: launches
+// through cudaLaunchKernel; without: cuLaunchKernel
+//   +X, -X       turn on or off: kernel, memcpy, memset, overhead, memory2 (kinds), launches (the
+//                driver's calls that launch), runtime_call (one call)
+//   cuda         use CUDA for the first time, if no `measure` did
+//   load register flush subscribe unsubscribe finalize    of CUPTI
+//   measure
+// Without words: each once, with CUDA in use before. What CUPTI did once may stay: compare orders
+// in processes of their own.
 #include <cupti.h>
 
 #include <algorithm>
@@ -13,6 +20,10 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "empty_kernel.h"
@@ -24,6 +35,25 @@ using empty_kernel::Find;
 
 constexpr int kBlocks = 160, kWarmUp = 20, kLaunches = 250;
 constexpr std::size_t kBufferBytes = 1 << 20;
+
+constexpr const char* kDefaultWords[] = {
+    "measure",   "load",        "measure", "register",      "measure", "+memset",
+    "measure",   "-memset",     "measure", "+runtime_call", "measure", "-runtime_call",
+    "measure",   "+launches",   "measure", "-launches",     "measure", "+kernel",
+    "measure",   "-kernel",     "measure", "flush",         "measure", "+kernel",
+    "+launches", "measure",     "-kernel", "-launches",     "flush",   "measure",
+    "subscribe", "unsubscribe", "measure", "finalize",      "measure", "register",
+    "+kernel",   "measure",     "-kernel", "flush",         "measure", "finalize",
+    "measure",
+};
+
+const std::map<std::string_view, CUpti_ActivityKind> kKinds = {
+    {"kernel", CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL},
+    {"memcpy", CUPTI_ACTIVITY_KIND_MEMCPY},
+    {"memset", CUPTI_ACTIVITY_KIND_MEMSET},
+    {"overhead", CUPTI_ACTIVITY_KIND_OVERHEAD},
+    {"memory2", CUPTI_ACTIVITY_KIND_MEMORY2},
+};
 
 void CUPTIAPI OnRequested(std::uint8_t** buffer, std::size_t* size, std::size_t* max_records) {
   *buffer = static_cast<std::uint8_t*>(std::aligned_alloc(8, kBufferBytes));
@@ -42,51 +72,57 @@ class Cupti {
  public:
   explicit Cupti(const char* path) : library_(empty_kernel::Open(path)) {}
 
-  void Register() const {
-    Check(Find<decltype(cuptiActivityRegisterCallbacks)>(
-              library_, "cuptiActivityRegisterCallbacks")(OnRequested, OnCompleted),
-          "cuptiActivityRegisterCallbacks");
-  }
-  void Kind(CUpti_ActivityKind kind, bool on) const {
-    auto* enable = Find<decltype(cuptiActivityEnable)>(library_, "cuptiActivityEnable");
-    auto* disable = Find<decltype(cuptiActivityDisable)>(library_, "cuptiActivityDisable");
-    Check(on ? enable(kind) : disable(kind), "cuptiActivityEnable or Disable");
-  }
-  // Launches in the driver, as our library records them.
-  void Call(bool on) const {
-    auto* enable =
-        Find<decltype(cuptiActivityEnableDriverApi)>(library_, "cuptiActivityEnableDriverApi");
-    for (const CUpti_CallbackId launch : {307U, 652U})  // cuLaunchKernel, cuLaunchKernelEx
-      Check(enable(launch, on ? 1 : 0), "cuptiActivityEnableDriverApi");
-  }
-  void RuntimeCall(bool on) const {
-    auto* enable =
-        Find<decltype(cuptiActivityEnableRuntimeApi)>(library_, "cuptiActivityEnableRuntimeApi");
-    Check(enable(165, on ? 1 : 0), "cuptiActivityEnableRuntimeApi");  // cudaDeviceSynchronize
-  }
-  void Flush() const {
-    Check(Find<decltype(cuptiActivityFlushAll)>(library_, "cuptiActivityFlushAll")(1),
-          "cuptiActivityFlushAll");
-  }
-  void Finalize() const {
-    Check(Find<decltype(cuptiFinalize)>(library_, "cuptiFinalize")(), "cuptiFinalize");
-  }
-  void Subscribe() {
-    Check(Find<decltype(cuptiSubscribe)>(library_, "cuptiSubscribe")(
-              &subscriber_, reinterpret_cast<CUpti_CallbackFunc>(OnCall), nullptr),
-          "cuptiSubscribe");
-  }
-  void Unsubscribe() const {
-    Check(Find<decltype(cuptiUnsubscribe)>(library_, "cuptiUnsubscribe")(subscriber_),
-          "cuptiUnsubscribe");
+  // False: no such word.
+  bool Do(std::string_view word) {
+    if (word == "register") {
+      Call<decltype(cuptiActivityRegisterCallbacks)>("cuptiActivityRegisterCallbacks", OnRequested,
+                                                     OnCompleted);
+    } else if (word == "flush") {
+      Call<decltype(cuptiActivityFlushAll)>("cuptiActivityFlushAll", 1U);
+    } else if (word == "finalize") {
+      Call<decltype(cuptiFinalize)>("cuptiFinalize");
+    } else if (word == "subscribe") {
+      Call<decltype(cuptiSubscribe)>("cuptiSubscribe", &subscriber_,
+                                     reinterpret_cast<CUpti_CallbackFunc>(OnCall), nullptr);
+    } else if (word == "unsubscribe") {
+      Call<decltype(cuptiUnsubscribe)>("cuptiUnsubscribe", subscriber_);
+    } else {
+      return word == "load" || Switch(word);
+    }
+    return true;
   }
 
  private:
+  template <typename Function, typename... Arguments>
+  void Call(const char* name, Arguments... arguments) const {
+    Check(Find<Function>(library_, name)(arguments...), name);
+  }
+
+  bool Switch(std::string_view word) const {
+    if (word.size() < 2 || (word[0] != '+' && word[0] != '-')) return false;
+    const bool on = word[0] == '+';
+    word.remove_prefix(1);
+    if (word == "launches") {  // in the driver, as our library records them
+      for (const CUpti_CallbackId launch : {307U, 652U})  // cuLaunchKernel, cuLaunchKernelEx
+        Call<decltype(cuptiActivityEnableDriverApi)>("cuptiActivityEnableDriverApi", launch, on);
+      return true;
+    }
+    if (word == "runtime_call") {  // cudaDeviceSynchronize
+      Call<decltype(cuptiActivityEnableRuntimeApi)>("cuptiActivityEnableRuntimeApi", 165U, on);
+      return true;
+    }
+    const auto kind = kKinds.find(word);
+    if (kind == kKinds.end()) return false;
+    Call<decltype(cuptiActivityEnable)>(on ? "cuptiActivityEnable" : "cuptiActivityDisable",
+                                        kind->second);
+    return true;
+  }
+
   void* library_;
   CUpti_SubscriberHandle subscriber_ = nullptr;
 };
 
-void Measure(const empty_kernel::Gpu& gpu, const char* state) {
+void Measure(const empty_kernel::Gpu& gpu, const std::string& state) {
   std::vector<double> ns;
   for (int block = 0; block < kWarmUp + kBlocks; ++block) {
     const auto begin = std::chrono::steady_clock::now();
@@ -96,63 +132,56 @@ void Measure(const empty_kernel::Gpu& gpu, const char* state) {
     if (block >= kWarmUp) ns.push_back(spent.count() / kLaunches);
   }
   std::sort(ns.begin(), ns.end());
-  std::printf("%-28s %8.1f %8.1f\n", state, ns[ns.size() / 2], ns[ns.size() / 10]);
+  std::printf("%8.1f %8.1f %s\n", ns[ns.size() / 2], ns[ns.size() / 10], state.c_str());
 }
 
-void MeasureAll(const empty_kernel::Gpu& gpu, const char* library) {
-  constexpr auto kKernel = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
-  Measure(gpu, "before");
-  Cupti cupti(library);
-  Measure(gpu, "library loaded");
-  cupti.Register();
-  Measure(gpu, "callbacks registered");
-  cupti.Kind(CUPTI_ACTIVITY_KIND_MEMSET, true);
-  Measure(gpu, "memset on");
-  cupti.Kind(CUPTI_ACTIVITY_KIND_MEMSET, false);
-  Measure(gpu, "memset off");
-  cupti.RuntimeCall(true);
-  Measure(gpu, "one runtime call on");
-  cupti.RuntimeCall(false);
-  Measure(gpu, "runtime call off");
-  cupti.Call(true);
-  Measure(gpu, "driver launches on");
-  cupti.Call(false);
-  Measure(gpu, "driver launches off");
-  cupti.Kind(kKernel, true);
-  Measure(gpu, "kernels on");
-  cupti.Kind(kKernel, false);
-  Measure(gpu, "kernels off");
-  cupti.Flush();
-  Measure(gpu, "flushed");
-  cupti.Kind(kKernel, true);
-  cupti.Call(true);
-  Measure(gpu, "kernels, launches on");
-  cupti.Kind(kKernel, false);
-  cupti.Call(false);
-  cupti.Flush();
-  Measure(gpu, "all off, flushed");
-  cupti.Subscribe();
-  cupti.Unsubscribe();
-  Measure(gpu, "subscribed, unsubscribed");
-  cupti.Finalize();
-  Measure(gpu, "finalized");
-  cupti.Register();
-  cupti.Kind(kKernel, true);
-  Measure(gpu, "kernels on again");
-  cupti.Kind(kKernel, false);
-  cupti.Flush();
-  Measure(gpu, "kernels off again");
-  cupti.Finalize();
-  Measure(gpu, "finalized again");
-}
+class Player {
+ public:
+  Player(const char* cupti, const char* runtime) : cupti_path_(cupti), runtime_(runtime) {}
+
+  void Do(const char* word) {
+    if (word == std::string_view("measure")) {
+      Measure(gpu(), done_);
+      done_.clear();
+      return;
+    }
+    done_ += std::string(" ") + word;
+    if (word == std::string_view("cuda")) {
+      gpu().launch();
+      gpu().wait();
+      return;
+    }
+    if (!cupti_) cupti_.emplace(cupti_path_);
+    if (!cupti_->Do(word)) empty_kernel::Stop(word, "is no word");
+  }
+
+ private:
+  const empty_kernel::Gpu& gpu() {
+    if (!gpu_)
+      gpu_ = runtime_ != nullptr ? empty_kernel::ThroughRuntime(runtime_)
+                                 : empty_kernel::ThroughDriver();
+    return *gpu_;
+  }
+
+  const char* cupti_path_;
+  const char* runtime_;
+  std::optional<Cupti> cupti_;
+  std::optional<empty_kernel::Gpu> gpu_;
+  std::string done_;
+};
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 2 || argc > 3 || argv[1][0] == '-') {
-    std::fprintf(stderr, "usage: cupti_residue LIBCUPTI [libcudart.so.N]\n");
+  if (argc < 2 || argv[1][0] == '-') {
+    std::fprintf(stderr, "usage: cupti_residue LIBCUPTI [libcudart.so.N] [WORD...]\n");
     return 2;
   }
-  MeasureAll(argc == 3 ? empty_kernel::ThroughRuntime(argv[2]) : empty_kernel::ThroughDriver(),
-             argv[1]);
+  const char* const runtime =
+      argc > 2 && std::string_view(argv[2]).find(".so") != std::string_view::npos ? argv[2]
+                                                                                  : nullptr;
+  std::vector<const char*> words(argv + (runtime != nullptr ? 3 : 2), argv + argc);
+  if (words.empty()) words.assign(std::begin(kDefaultWords), std::end(kDefaultWords));
+  Player player(argv[1], runtime);
+  for (const char* const word : words) player.Do(word);
 }
