@@ -233,11 +233,11 @@ constexpr OptionRow kOptions[] = {
      Window},
     {{"TRACEINJECT_DETACH", "0",
       "1: detach CUPTI (cuptiFinalize) between the windows of TRACEINJECT_WINDOW, TRACEINJECT_AB "
-      "and `analyze trigger`; otherwise it costs about 400 ns per launch once something was "
-      "recorded. Reattaching takes about 10 ms. Only CUDA driver calls are recorded, and after the "
-      "first window none made by the CUDA runtime: kernels that PyTorch launches through it have "
-      "no launch call. After the first session of torch.profiler or another client, CUPTI stays "
-      "attached: cuptiFinalize would corrupt memory"},
+      "and `analyze trigger`; otherwise it costs 0.4 to 1.1 us per launch once a "
+      "window opened while CUDA was in use. Reattaching takes about 10 ms. Only CUDA driver calls "
+      "are recorded, and after the first window none made by the CUDA runtime: kernels that "
+      "PyTorch launches through it have no launch call. After the first session of torch.profiler "
+      "or another client, CUPTI stays attached: cuptiFinalize would corrupt memory"},
      "0 or 1",
      Switch<&Options::detach>},
     {{"TRACEINJECT_AB", "0",

@@ -891,7 +891,7 @@ class RecordingCost(unittest.TestCase):
     def outcomes(self, verdict, ab):
         with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):
             log = pathlib.Path(folder) / "checks.jsonl"
-            recording_cost.check(checks.Checks(log, ""), self.found(plain=0, resident=0.03, full=0.1), {"report0": {"verdict": verdict}, "ab0": {"ab": ab}})
+            recording_cost.check(checks.Checks(log, ""), self.found(plain=0, stopped=0.03, full=0.1), {"report0": {"verdict": verdict}, "ab0": {"ab": ab}})
             return [json.loads(line)["outcome"] for line in log.read_text().splitlines()]
 
     def test_all_have_to_agree(self):

@@ -12,6 +12,8 @@ Arms
   plain      no library
   resident   the library, told to wait for a start that never comes: CUPTI is there, and nothing is on
   kernels    records of kernels alone, and none of the sources beside CUPTI
+  stopped    the library, told to record a few steps of the first round and no more: what the unrecorded blocks of TRACEINJECT_AB have
+  detached   the same, with CUPTI taken out of the process afterwards (TRACEINJECT_DETACH)
   full       the defaults
 """
 
@@ -32,10 +34,13 @@ sys.path.insert(1, str(pathlib.Path(__file__).resolve().parents[1] / "shared"))
 from checks import Checks, summary  # noqa: E402
 
 WITHOUT_SOURCES = {f"TRACEINJECT_{name}": "0" for name in ("SYNC", "GEMM", "PYTHON", "NVTX", "NCCL", "TELEMETRY_HZ", "STALL")}
+ONCE = "steps:5-15"
 ARMS = {
     "plain": None,
     "resident": {"TRACEINJECT_WINDOW": "trigger"},
     "kernels": {"TRACEINJECT_KINDS": "kernel", **WITHOUT_SOURCES},
+    "stopped": {"TRACEINJECT_WINDOW": ONCE},
+    "detached": {"TRACEINJECT_WINDOW": ONCE, "TRACEINJECT_DETACH": "1"},
     "full": {},
 }
 ALONE = {"ab": {"TRACEINJECT_AB": "steps"}, "report": {}}  # these make their steps in one go, for analyze
@@ -179,15 +184,15 @@ def shown(figure):
 
 
 def check(checks, found, told):
-    full, resident = found["step_ms"]["full"], found["step_ms"].get("resident", (0, 0, 0))
+    full, stopped = found["step_ms"]["full"], found["step_ms"]["stopped"]
     for name, report in told.items():
         if "verdict" in report:
             figure = report["verdict"]
             checks.add(f"{name}: the report agrees with processes", overlap(figure, full), f"{shown(figure)} told, {shown(full)} of processes, ms")
         if "ab" in report:  # both of its halves have what stays while nothing is recorded
-            expected = (full[0] - resident[0], full[1] - resident[2], full[2] - resident[1])
+            expected = (full[0] - stopped[0], full[1] - stopped[2], full[2] - stopped[1])
             checks.add(f"{name}: TRACEINJECT_AB agrees with processes", overlap(report["ab"], expected),
-                       f"{shown(report['ab'])} by turns, {shown(expected)} of processes that record over those that wait, ms")
+                       f"{shown(report['ab'])} by turns, {shown(expected)} of processes that record over those that stopped, ms")
 
 
 def by_pace(turns, figure):
@@ -216,7 +221,7 @@ def main():
     for name in ("library", "analyze", "out"):
         parser.add_argument(f"--{name}", type=lambda path: pathlib.Path(path).resolve(), required=True)
     parser.add_argument("--program", choices=PROGRAMS, default=PROGRAMS[0], help="that makes the steps (default: %(default)s)")
-    parser.add_argument("--processes", type=int, default=8, help="of plain and full; of the other arms half as many (default: 8)")
+    parser.add_argument("--processes", type=int, default=8, help="of plain, full and stopped; of the other arms half as many (default: 8)")
     parser.add_argument("--rounds", type=int, default=100)
     parser.add_argument("--steps", type=int, default=40, help="of a process in a round (default: 40)")
     parser.add_argument("--seconds", type=float, default=200, help="begin no round after so long (default: 200)")
@@ -226,7 +231,7 @@ def main():
         old.unlink()
     began = time.monotonic()
     settings = {(arm, number): of for arm, of in ARMS.items()
-                for number in range(options.processes if arm in ("plain", "full") else options.processes // 2)}
+                for number in range(options.processes if arm in ("plain", "full", "stopped") else options.processes // 2)}
     with Processes(settings, options) as processes:
         print(f"{len(processes)} processes ready after {time.monotonic() - began:.0f} s", flush=True)
         turns = take_turns(processes, options, began + options.seconds)
