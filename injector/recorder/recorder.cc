@@ -139,12 +139,18 @@ void FinishRecording(long limit_ms) {
   g_shared_session.LeaveThem();
   session->writer->RequestEnd();
   const long tell_ms = std::min(kWriteHangMs, limit_ms / 4);
-  if (!JoinWithin(session->thread, (limit_ms - tell_ms) * kMillisecondNs)) {
+  bool writer_joined = JoinWithin(session->thread, (limit_ms - tell_ms) * kMillisecondNs);
+  bool watch_joined = false;
+  if (!writer_joined) {
     // By a thread that is there: where the disk hangs, too, nobody waits for it for long, and in
     // _exit, which may be called anywhere, none can be made.
     const bool telling = session->has_watch && session->writer->RequestTelling();
-    JoinWithin(telling ? session->watch : session->thread, tell_ms * kMillisecondNs);
+    (telling ? watch_joined : writer_joined) =
+        JoinWithin(telling ? session->watch : session->thread, tell_ms * kMillisecondNs);
   }
+  // Nobody waits for them any longer.
+  if (!writer_joined) pthread_detach(session->thread);
+  if (session->has_watch && !watch_joined) pthread_detach(session->watch);
   g_sources.store(0, std::memory_order_relaxed);  // a window may have opened just before the end
   session->writer->RemoveNcclLog();
   g_state.store(State::kDone, std::memory_order_release);

@@ -44,7 +44,7 @@ class HardPrograms(harness.TestCase):
             (self.folder / "run.db").unlink()
 
     def test_program_that_becomes_another(self):
-        ended = self.play(*WORK, "--step-us", "30000", "--exit", "exec", env=FAST_FLUSH)
+        ended = self.play(*WORK, "--step-us", "300000" if harness.RUNTIME else "30000", "--exit", "exec", env=FAST_FLUSH)
         self.assertEqual((ended.code, ended.stdout, ended.stderr), (0, "trained\ntrained\n", ""))
         names = [name for name in self.files() if not name.endswith(("-wal", "-shm"))]
         self.assertEqual(names, ["run.db", "run.db.1"])
@@ -109,6 +109,7 @@ class HardSurroundings(harness.TestCase):
         self.assertEqual((ended.code, ended.stdout, ended.stderr), (3, "trained\n", ""))
         self.assertLess(time.monotonic() - begin, 30, "the end was not bounded by TRACEINJECT_EXIT_MS")
 
+    @harness.without_thread_sanitizer("the program lasts longer than until the first flush")
     def test_exit_without_handlers_makes_no_thread(self):
         """_exit may be called where none can be made, as in a handler of a signal. Who tells of the flush that hangs is there before, and
         of a program that ends before the first flush there is nothing to sample."""

@@ -3,7 +3,7 @@
 hangs, what was recorded is sound, and what was lost is counted. table.py lists them, with those that other tests play.
 
 TRACEINJECT_CHURN: short threads of one test (10000; 100000 with TRACEINJECT_LONG=1). TRACEINJECT_STALL_S: seconds for which a
-disk stalls (1; 30 with TRACEINJECT_LONG=1). TRACEINJECT_PROCESSES: processes at once (64).
+disk stalls (1; 4 with a sanitizer, which fills queues slowly; 30 with TRACEINJECT_LONG=1). TRACEINJECT_PROCESSES: processes at once (64).
 """
 
 import errno
@@ -20,7 +20,7 @@ import harness  # noqa: E402
 
 LONG = os.environ.get("TRACEINJECT_LONG") == "1"
 CHURN = int(os.environ.get("TRACEINJECT_CHURN") or (100_000 if LONG else 10_000))
-STALL_S = int(os.environ.get("TRACEINJECT_STALL_S") or (30 if LONG else 1))
+STALL_S = int(os.environ.get("TRACEINJECT_STALL_S") or (30 if LONG else 4 if harness.RUNTIME else 1))
 PROCESSES = int(os.environ.get("TRACEINJECT_PROCESSES") or 64)
 FAST_FLUSH = {"TRACEINJECT_FLUSH_MS": "50"}
 WORK = ["--steps", "5", "--memcpy", "--memset", "--nvtx", "--events"]

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -16,8 +17,9 @@ namespace traceinject::fake {
 namespace {
 
 // The program under test may close all descriptors and open its own files under the same numbers,
-// so the descriptor is checked before each use. Leaked on purpose: lines are still written while
-// the process is being torn down.
+// so the descriptor is checked before each use, by system calls of our own: ThreadSanitizer would
+// take the program's close for a race with us. Leaked on purpose: lines are still written while the
+// process is being torn down.
 struct TruthFile {
   std::mutex mutex;
   int descriptor = -1;
@@ -27,7 +29,7 @@ struct TruthFile {
 
   bool Usable() const {
     struct stat now {};
-    return descriptor >= 0 && owner == getpid() && fstat(descriptor, &now) == 0 &&
+    return descriptor >= 0 && owner == getpid() && syscall(SYS_fstat, descriptor, &now) == 0 &&
            now.st_dev == device && now.st_ino == inode;
   }
 
@@ -37,9 +39,10 @@ struct TruthFile {
     if (std::size_t at = path.find("%p"); at != std::string::npos) {
       path.replace(at, 2, std::to_string(getpid()));
     }
-    descriptor = open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    descriptor = static_cast<int>(syscall(SYS_openat, AT_FDCWD, path.c_str(),
+                                          O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
     struct stat now {};
-    if (descriptor < 0 || fstat(descriptor, &now) != 0) {
+    if (descriptor < 0 || syscall(SYS_fstat, descriptor, &now) != 0) {
       std::fprintf(stderr, "fake GPU: cannot write the truth to %s\n", path.c_str());
       std::abort();
     }
@@ -126,7 +129,8 @@ void TruthLine::Write() {
   TruthFile& file = File();
   std::lock_guard lock(file.mutex);
   if (!file.Usable() && !file.Open()) return;
-  if (write(file.descriptor, line_.data(), line_.size()) != static_cast<ssize_t>(line_.size())) {
+  if (syscall(SYS_write, file.descriptor, line_.data(), line_.size()) !=
+      static_cast<long>(line_.size())) {
     std::fprintf(stderr, "fake GPU: cannot write the truth\n");
     std::abort();
   }
