@@ -39,6 +39,7 @@ using Host = struct HostObject;          // CUpti_Profiler_Host_Object
 
 // How far a structure reaches, as its STRUCT_SIZE has it: without the padding behind its last
 // member.
+// NOLINTNEXTLINE(bugprone-sizeof-expression): of the pointer, where the last member is one
 #define TRACEINJECT_PM_SIZE(type, last) (offsetof(type, last) + sizeof(type::last))
 // The head of each structure.
 template <typename Params>
