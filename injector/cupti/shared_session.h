@@ -92,12 +92,12 @@ class SharedSession {
   // asked; of many calls an error only if it refused all of them. What is to be on is worked out
   // anew each time, some ten microseconds: many calls go at once.
   CUptiResult SetKind(Side side, CUpti_ActivityKind kind, bool on);
+  CUptiResult SetCall(Side side, CudaDomain domain, std::uint32_t cbid, bool on);
+  CUptiResult SetCalls(Side side, CudaDomain domain, const CallSwitches::Calls& calls, bool on);
   // All kinds of ours off together. One after the other, copies and memsets would be turned on
   // again for each other; and from the first kind that is turned on again, CUPTI costs a
   // microsecond a launch for good (tests/gpu/results/cost.md). The last error.
   CUptiResult DisableOurs();
-  CUptiResult SetCall(Side side, CudaDomain domain, std::uint32_t cbid, bool on);
-  CUptiResult SetCalls(Side side, CudaDomain domain, const CallSwitches::Calls& calls, bool on);
   const WantedRecords& wanted(Side side) const { return wanted_[side]; }
   // What the other client wanted at any time of its latest session: its buffers come back after it
   // turned its kinds off.

@@ -144,9 +144,11 @@ void FinishRecording(long limit_ms) {
   if (!writer_joined) {
     // By a thread that is there: where the disk hangs, too, nobody waits for it for long, and in
     // _exit, which may be called anywhere, none can be made.
-    const bool telling = session->has_watch && session->writer->RequestTelling();
-    (telling ? watch_joined : writer_joined) =
-        JoinWithin(telling ? session->watch : session->thread, tell_ms * kMillisecondNs);
+    if (session->has_watch && session->writer->RequestTelling()) {
+      watch_joined = JoinWithin(session->watch, tell_ms * kMillisecondNs);
+    } else {
+      writer_joined = JoinWithin(session->thread, tell_ms * kMillisecondNs);
+    }
   }
   // Nobody waits for them any longer.
   if (!writer_joined) pthread_detach(session->thread);

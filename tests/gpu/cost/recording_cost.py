@@ -12,7 +12,7 @@ Arms
   plain      no library
   resident   the library, told to wait for a start that never comes: CUPTI is there, and nothing is on
   kernels    records of kernels alone, and none of the sources beside CUPTI
-  stopped    the library, told to record a few steps of the first round and no more: what the unrecorded blocks of TRACEINJECT_AB have
+  stopped    the library, told to record a few steps before the first round and none since: what the unrecorded blocks of TRACEINJECT_AB have
   detached   the same, with CUPTI taken out of the process afterwards (TRACEINJECT_DETACH)
   full       the defaults
 """

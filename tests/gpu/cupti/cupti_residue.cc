@@ -6,8 +6,8 @@
 //
 // usage: cupti_residue LIBCUPTI [libcudart.so.N] [WORD...]    with a runtime library: launches
 // through cudaLaunchKernel; without: cuLaunchKernel
-//   +X, -X       turn on or off: kernel, memcpy, memset, overhead, memory2 (kinds), launches (the
-//                driver's calls that launch), runtime_call (one call)
+//   +X, -X       turn on or off: a kind by its name in TRACEINJECT_KINDS, launches (the driver's
+//                calls that launch), runtime_call (one call)
 //   cuda         use CUDA for the first time, if no `measure` did
 //   load register flush subscribe unsubscribe finalize    of CUPTI
 //   measure
@@ -20,13 +20,14 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <map>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "empty_kernel.h"
+#include "injector/cupti/activity_kinds.h"
 
 namespace {
 
@@ -45,14 +46,6 @@ constexpr const char* kDefaultWords[] = {
     "subscribe", "unsubscribe", "measure", "finalize",      "measure", "register",
     "+kernel",   "measure",     "-kernel", "flush",         "measure", "finalize",
     "measure",
-};
-
-const std::map<std::string_view, CUpti_ActivityKind> kKinds = {
-    {"kernel", CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL},
-    {"memcpy", CUPTI_ACTIVITY_KIND_MEMCPY},
-    {"memset", CUPTI_ACTIVITY_KIND_MEMSET},
-    {"overhead", CUPTI_ACTIVITY_KIND_OVERHEAD},
-    {"memory2", CUPTI_ACTIVITY_KIND_MEMORY2},
 };
 
 void CUPTIAPI OnRequested(std::uint8_t** buffer, std::size_t* size, std::size_t* max_records) {
@@ -111,10 +104,10 @@ class Cupti {
       Call<decltype(cuptiActivityEnableRuntimeApi)>("cuptiActivityEnableRuntimeApi", 165U, on);
       return true;
     }
-    const auto kind = kKinds.find(word);
-    if (kind == kKinds.end()) return false;
+    const auto found = traceinject::FindActivityKind(word);
+    if (!found || found->kind == CUPTI_ACTIVITY_KIND_INVALID) return false;
     Call<decltype(cuptiActivityEnable)>(on ? "cuptiActivityEnable" : "cuptiActivityDisable",
-                                        kind->second);
+                                        found->kind);
     return true;
   }
 
