@@ -115,10 +115,11 @@ void CountDropped(CUcontext context, std::uint32_t stream) {
 }
 
 // Hands a buffer of ours to the writer. The names in it are copies.
-void Queue(std::uint8_t* buffer, std::size_t valid_bytes, bool copied) {
-  Node* node = new (std::nothrow) Node{
-      {buffer, valid_bytes, copied, g_record_clocks.current(), g_shared_session.taken_away_count()},
-      g_completed.load(std::memory_order_relaxed)};
+void Queue(std::uint8_t* buffer, std::size_t valid_bytes, bool copied, bool late) {
+  Node* node =
+      new (std::nothrow) Node{{buffer, valid_bytes, copied, late, g_record_clocks.current(),
+                               g_shared_session.taken_away_count()},
+                              g_completed.load(std::memory_order_relaxed)};
   if (node == nullptr) return Drop(buffer, valid_bytes);
   while (!g_completed.compare_exchange_weak(node->next, node, std::memory_order_release,
                                             std::memory_order_relaxed)) {
@@ -136,18 +137,21 @@ std::uint8_t* TakeForCopies() {
   return buffer;
 }
 
+template <bool late>
 void DeliverCopies(std::uint8_t* buffer, std::size_t bytes) {
   g_counters.Add(Health::kBuffersCompleted);
-  Queue(buffer, bytes, true);
+  Queue(buffer, bytes, true, late);
 }
 
 void Share(const TheirBuffers::Completed& completed) {
   TheirBuffers::Completed kept = completed;
+  const bool late = g_shared_session.CameBackLate();
   {
-    RecordCopies copies({TakeForCopies, InternName, DeliverCopies});
-    kept.valid_bytes =
-        Divide(g_shared_session, completed.buffer, std::min(completed.valid_bytes, completed.size),
-               [&](const CUpti_Activity* record, std::size_t bytes) { copies.Add(record, bytes); });
+    RecordCopies copies(
+        {TakeForCopies, InternName, late ? DeliverCopies<true> : DeliverCopies<false>});
+    kept.valid_bytes = Divide(
+        g_shared_session, completed.buffer, std::min(completed.valid_bytes, completed.size), late,
+        [&](const CUpti_Activity* record, std::size_t bytes) { copies.Add(record, bytes); });
   }
   g_shared_session.HandOver(kept);
 }
@@ -166,7 +170,7 @@ void CUPTIAPI OnBufferCompleted(CUcontext context, std::uint32_t stream, std::ui
     return;
   }
   if (!InternNames(buffer, valid_bytes)) return Drop(buffer, valid_bytes);
-  Queue(buffer, valid_bytes, false);
+  Queue(buffer, valid_bytes, false, false);
 }
 
 bool AreCalls(std::string_view name) {

@@ -78,11 +78,11 @@ class BufferSharing : public ::testing::Test {
     return std::to_string(record.cbid) + ":" + std::to_string(record.correlationId) + " ";
   }
   // What either side gets, as "callback id:correlation id ".
-  void Expect(const std::string& ours, const std::string& theirs) {
+  void Expect(const std::string& ours, const std::string& theirs, bool late = false) {
     std::string copied, kept_records;
     auto* buffer = reinterpret_cast<std::uint8_t*>(records_.data());
     const std::size_t kept =
-        traceinject::Divide(session_, buffer, records_.size() * sizeof(ApiRecord),
+        traceinject::Divide(session_, buffer, records_.size() * sizeof(ApiRecord), late,
                             [&](const CUpti_Activity* record, std::size_t bytes) {
                               EXPECT_EQ(bytes, sizeof(ApiRecord));
                               copied += Text(*reinterpret_cast<const ApiRecord*>(record));
@@ -118,6 +118,16 @@ TEST_F(BufferSharing, OutsideOfAWindowNoLaunchIsOurs) {
   Call(kRuntime, kLaunchKernel, 1);
   Call(kDriver, kDriversLaunch, 2);
   Expect("", "211:1 652:2 ");
+}
+
+TEST_F(BufferSharing, OfABufferThatCameBackLateWhatWasOursIsOurs) {
+  WeWantLaunches();
+  session_.DisableOurs();
+  for (const std::uint32_t cbid : {kLaunchCall, kDriversLaunch})
+    session_.SetCall(SharedSession::kOurs, CudaDomain::kDriver, cbid, false);
+  Call(kRuntime, kLaunchKernel, 1);
+  Call(kRuntime, kGetDevice, 2);
+  Expect("211:1 ", "211:1 ", true);
 }
 
 TEST_F(BufferSharing, OfALaunchInsideAnotherOnlyTheOuterOneIsTold) {
@@ -163,7 +173,7 @@ class NewKinds : public BufferSharing {
                   reinterpret_cast<std::uint8_t*>(&record + 1));
   }
   std::vector<CUpti_ActivityKind> Kept() {
-    const std::size_t kept = traceinject::Divide(session_, bytes_.data(), bytes_.size(),
+    const std::size_t kept = traceinject::Divide(session_, bytes_.data(), bytes_.size(), false,
                                                  [](const CUpti_Activity*, std::size_t) {});
     std::vector<CUpti_ActivityKind> kinds;
     CUpti_Activity* record = nullptr;
@@ -216,7 +226,7 @@ TEST_F(BufferSharing, AWalkThatEndsEarlyCopiesNoMoreThanARecord) {
   {
     RecordCopies copies(kWay);
     kept = traceinject::Divide(
-        session_, theirs.data(), theirs.bytes(),
+        session_, theirs.data(), theirs.bytes(), false,
         [&](const CUpti_Activity* record, std::size_t bytes) { copies.Add(record, bytes); });
   }
   EXPECT_GE(g_delivered, 2 * sizeof(ApiRecord));

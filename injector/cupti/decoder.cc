@@ -38,6 +38,7 @@ int ActivityDecoder::Decode(const CompletedBuffer& buffer, const Between& betwee
   times_.Read();
   clock_ = buffer.clock;
   copied_ = buffer.copied;
+  late_ = buffer.late;
   if (taken_away_ != buffer.taken_away) correlation_.Restart();
   taken_away_ = buffer.taken_away;
   const bool whole = ForEachRecord(*cupti_, buffer.data, buffer.valid_bytes,
@@ -84,11 +85,12 @@ bool ActivityDecoder::Add(const CUpti_Activity* record) {
 }
 
 void ActivityDecoder::AddKernel(const KernelRecord& record) {
-  g_counters.Add(Health::kKernelSeen);
   Interval interval{};
   bool repaired = false;
-  if (!TimesOf(record.start, record.end, &interval, &repaired))
-    return g_counters.Add(Health::kKernelDropped);
+  const bool timed = TimesOf(record.start, record.end, &interval, &repaired);
+  if (timed && IsLeftOut(interval.start)) return;
+  g_counters.Add(Health::kKernelSeen);
+  if (!timed) return g_counters.Add(Health::kKernelDropped);
   if (repaired) g_counters.Add(Health::kKernelRepaired);
   KernelShapeRow shape{};
   shape.grid[0] = record.gridX, shape.grid[1] = record.gridY, shape.grid[2] = record.gridZ;
@@ -109,11 +111,12 @@ void ActivityDecoder::AddKernel(const KernelRecord& record) {
 
 template <typename Record>
 void ActivityDecoder::AddMemcpy(const Record& record, int src_device, int dst_device) {
-  g_counters.Add(Health::kMemcpySeen);
   Interval interval{};
   bool repaired = false;
-  if (!TimesOf(record.start, record.end, &interval, &repaired))
-    return g_counters.Add(Health::kMemcpyDropped);
+  const bool timed = TimesOf(record.start, record.end, &interval, &repaired);
+  if (timed && IsLeftOut(interval.start)) return;
+  g_counters.Add(Health::kMemcpySeen);
+  if (!timed) return g_counters.Add(Health::kMemcpyDropped);
   batch_->memcpys.push_back(
       {interval.start, interval.dur,
        dictionary_->Stream(record.deviceId, record.contextId, record.streamId), record.copyKind,
@@ -127,11 +130,12 @@ void ActivityDecoder::AddPeerMemcpy(const PeerMemcpyRecord& record) {
 }
 
 void ActivityDecoder::AddMemset(const MemsetRecord& record) {
-  g_counters.Add(Health::kMemsetSeen);
   Interval interval{};
   bool repaired = false;
-  if (!TimesOf(record.start, record.end, &interval, &repaired))
-    return g_counters.Add(Health::kMemsetDropped);
+  const bool timed = TimesOf(record.start, record.end, &interval, &repaired);
+  if (timed && IsLeftOut(interval.start)) return;
+  g_counters.Add(Health::kMemsetSeen);
+  if (!timed) return g_counters.Add(Health::kMemsetDropped);
   ++memsets_.count;
   // Two of a damaged buffer may be longer than 64 bits count.
   if (__builtin_add_overflow(memsets_.total_ns, interval.dur, &memsets_.total_ns))
@@ -145,9 +149,11 @@ void ActivityDecoder::AddMemset(const MemsetRecord& record) {
 }
 
 void ActivityDecoder::AddMemoryOperation(const MemoryRecord& record) {
-  g_counters.Add(Health::kMemorySeen);
   const std::int64_t time_ns = times_.ToRealtimeNs(clock_, record.timestamp);
-  if (!IsMoment(time_ns)) return g_counters.Add(Health::kMemoryDropped);
+  const bool timed = IsMoment(time_ns);
+  if (timed && IsLeftOut(time_ns - base_ns_)) return;
+  g_counters.Add(Health::kMemorySeen);
+  if (!timed) return g_counters.Add(Health::kMemoryDropped);
   const bool on_stream = record.isAsync != 0 && record.contextId != CUPTI_INVALID_CONTEXT_ID &&
                          record.streamId != CUPTI_INVALID_STREAM_ID;
   batch_->memory_operations.push_back(
@@ -179,7 +185,7 @@ void ActivityDecoder::AddApi(const ApiRecord& record) {
   Interval interval{};
   bool repaired = false;
   const bool timed = TimesOf(record.start, record.end, &interval, &repaired);
-  if (timed && !copied_ && IsInGap(interval.start)) return;
+  if (timed && (!copied_ || late_) && IsInGap(interval.start)) return;
   g_counters.Add(Health::kApiSeen);
   if (!timed) return g_counters.Add(Health::kApiDropped);
   const std::uint32_t name = dictionary_->ApiName(static_cast<int>(domain), record.cbid, call->name,

@@ -65,8 +65,9 @@ class ActivityDecoder {
   }
 
   // Calls that begin between windows are left out: some are on at all times (MayBlock). Not those
-  // of buffers of another client's, of which work from before a window is taken, too. Times as in
-  // rows; told before what was recorded then is decoded.
+  // of buffers of another client's, of which work from before a window is taken, too; but of one
+  // that came back late, calls and work. Times as in rows; told before what was recorded then is
+  // decoded.
   void BeginGap(std::int64_t time) { gaps_.push_back({time, kOpen}); }
   void EndGap(std::int64_t time);
 
@@ -86,6 +87,8 @@ class ActivityDecoder {
   static constexpr std::int64_t kOpen = std::numeric_limits<std::int64_t>::max();
   static constexpr std::size_t kGaps = 16;  // records do not come later than that
   bool IsInGap(std::int64_t time) const;
+  // Whether work that began then is to be left out.
+  bool IsLeftOut(std::int64_t time) const { return late_ && IsInGap(time); }
 
   bool TimesOf(std::uint64_t start, std::uint64_t end, Interval* interval, bool* repaired) const;
   // Whether it was GPU work.
@@ -104,7 +107,7 @@ class ActivityDecoder {
   Dictionary* dictionary_;
   Batch* batch_;
   RecordTimes times_{&g_record_clocks};
-  bool copied_ = false;                  // of the buffer that is decoded
+  bool copied_ = false, late_ = false;   // of the buffer that is decoded
   int clock_ = RecordClocks::kRealtime;  // the same
   CorrelationWidener correlation_;
   int taken_away_ = 0;  // CompletedBuffer::taken_away of the buffers so far

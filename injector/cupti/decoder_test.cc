@@ -53,8 +53,8 @@ class DecoderTest : public ::testing::Test {
     record.correlationId = correlation;
     Add(record);
   }
-  int Decode(bool copied = false) {
-    const int work = decoder_.Decode({bytes_.data(), bytes_.size(), copied});
+  int Decode(bool copied = false, bool late = false) {
+    const int work = decoder_.Decode({bytes_.data(), bytes_.size(), copied, late});
     bytes_.clear();
     g_sizes.clear();
     return work;
@@ -88,6 +88,38 @@ TEST_F(DecoderTest, CallsBetweenWindowsAreLeftOut) {
   add();
   Decode(true);
   EXPECT_EQ(batch_.apis.size(), 6u) << "out of another client's buffer";
+}
+
+TEST_F(DecoderTest, OfABufferThatCameBackLateNothingFromAfterTheWindowIsTaken) {
+  decoder_.BeginGap(4000);
+  KernelRecord kernel{};
+  kernel.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
+  kernel.name = "gemm";
+  MemcpyRecord copy{};
+  copy.kind = CUPTI_ACTIVITY_KIND_MEMCPY;
+  MemsetRecord set{};
+  set.kind = CUPTI_ACTIVITY_KIND_MEMSET;
+  MemoryRecord memory{};
+  memory.kind = CUPTI_ACTIVITY_KIND_MEMORY2;
+  std::uint32_t correlation = 0;
+  for (const std::uint64_t start : {4999, 5000}) {
+    kernel.start = copy.start = set.start = memory.timestamp = start;
+    kernel.end = copy.end = set.end = start + 10;
+    Add(kernel);
+    Add(copy);
+    Add(set);
+    Add(memory);
+    AddCall(CUPTI_ACTIVITY_KIND_RUNTIME, 165, ++correlation, start, start + 10);
+  }
+  const std::int64_t before = g_counters.Get(Health::kKernelSeen);
+  Decode(true, true);
+  ASSERT_EQ(batch_.kernels.size(), 1u);
+  EXPECT_EQ(batch_.kernels[0].start, 3999);
+  EXPECT_EQ(batch_.memcpys.size(), 1u);
+  EXPECT_EQ(batch_.memsets.size(), 1u);
+  EXPECT_EQ(batch_.memory_operations.size(), 1u);
+  EXPECT_EQ(batch_.apis.size(), 1u);
+  EXPECT_EQ(g_counters.Get(Health::kKernelSeen), before + 1);
 }
 
 TEST_F(DecoderTest, KernelsOfLongerRecords) {

@@ -96,12 +96,18 @@ class SharedSession {
   CUptiResult SetCalls(Side side, CudaDomain domain, const CallSwitches::Calls& calls, bool on);
   // All kinds of ours off together. One after the other, copies and memsets would be turned on
   // again for each other; and from the first kind that is turned on again, CUPTI costs a
-  // microsecond a launch for good (tests/gpu/results/cost.md). The last error.
+  // microsecond a launch for good (tests/gpu/results/cost.md). The last error. Call it before calls
+  // of ours go off: what we want until then stays ours in buffers that come back late.
   CUptiResult DisableOurs();
   const WantedRecords& wanted(Side side) const { return wanted_[side]; }
   // What the other client wanted at any time of its latest session: its buffers come back after it
   // turned its kinds off.
   const WantedRecords& delivered() const { return delivered_; }
+  // What we wanted when ours went off together the last time, and whether a buffer of the other
+  // client's that comes back now, asked once of each, may hold such records: CUPTI keeps one until
+  // all that it tells of is done, and it was out then.
+  const WantedRecords& wanted_until_end() const { return wanted_until_end_; }
+  bool CameBackLate();
 
   // The calling thread is ours: what it calls is none of the other client's business.
   void SetOwnThread();
@@ -201,6 +207,8 @@ class SharedSession {
   WantedRecords wanted_[kSides];
   Kinds held_kinds_;
   WantedRecords delivered_;
+  WantedRecords wanted_until_end_;
+  std::atomic<int> late_{0};  // buffers of theirs that were out then, and did not come back since
   CallSwitches calls_;
   CallSwitches::Calls runtime_stay_on_, driver_stay_on_;
   std::atomic<CUpti_BuffersCallbackRequestFunc> request_{nullptr};

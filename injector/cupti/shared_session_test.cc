@@ -187,6 +187,22 @@ TEST_F(SharedSessionTest, WhatTheyWantStaysOnWhenAllOfOursGoOff) {
   EXPECT_EQ(g_kinds_on, (Kinds{kConcurrent, kCopies}));
 }
 
+TEST_F(SharedSessionTest, BuffersOfTheirsThatAreOutWhenOursGoOffComeBackLate) {
+  Set(kOurs, kConcurrent, true);
+  Set(kTheirs, kConcurrent, true);
+  EXPECT_FALSE(session_.CameBackLate());
+  session_.LentByThem();
+  session_.LentByThem();
+  EXPECT_FALSE(session_.CameBackLate()) << "ours are on";
+  session_.DisableOurs();
+  session_.LentByThem();
+  EXPECT_TRUE(session_.CameBackLate());
+  EXPECT_TRUE(session_.CameBackLate());
+  EXPECT_FALSE(session_.CameBackLate()) << "it was lent since";
+  EXPECT_TRUE(session_.wanted_until_end().HasKind(kConcurrent));
+  EXPECT_FALSE(session_.wanted(kOurs).HasAnyKind());
+}
+
 TEST_F(SharedSessionTest, AKindThatWasNotOnTakesNothingAway) {
   Set(kOurs, kSets, true);
   Set(kTheirs, kCopies, false);

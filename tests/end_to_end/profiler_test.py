@@ -139,6 +139,17 @@ class OtherClient(Program):
         self.assertGreater(len(recording.kernels()), len(true) / 4)
         self.assertLess(len(recording.kernels()), len(true))
 
+    def test_nothing_of_a_window_is_lost_that_ends_while_it_records(self):
+        """CUPTI keeps a buffer until all that it tells of is done: one of the other client's comes back long after the window."""
+        env = {"TRACEINJECT_WINDOW": "every:2s:1s", "TRACEINJECT_FLUSH_MS": "50", **BAD}
+        traced, _ = self.profile("--steps", "40", "--step-us", "100000", "--kernel-us", "12000", sessions="3-18,20-24,26-38", preload=True, env=env)
+        recording = self.open()
+        gaps = [(recording.base + start, recording.base + start + dur) for start, dur in recording.rows("SELECT start, coalesce(dur, 1 << 62) FROM capture_gap")]
+        inside = [kernel.correlation for kernel in self.truth(traced).kernels() if all(kernel.end < start or kernel.start > end for start, end in gaps)]
+        self.assertGreater(len(inside), 100)
+        self.assertEqual(set(inside) - {told_by_cupti(kernel).correlation for kernel in recording.kernels()}, set())
+        self.assertEqual(recording.without_call("kernel"), 0)
+
     def test_every_version_of_cupti(self):
         for cuda in ("cuda12_0", "cuda12"):
             with self.subTest(cuda=cuda):
