@@ -49,7 +49,7 @@ void DescribeReport(CLI::App& app, ReportCommand& options) {
       ->check(CLI::IsMember({"text", "json", "pb", "html"}))
       ->capture_default_str();
   app.add_flag("--full", options.full, "in text: every section, not the first screen alone");
-  app.add_option("--top", report.top_kernels, "rows of each kernel table")
+  app.add_option("--top", report.top_kernels, "rows of each kernel table in text, json and pb")
       ->check(WholeNumberFrom(0))
       ->capture_default_str();
   AddMfuOptions(app, report.mfu);
