@@ -361,6 +361,10 @@ std::vector<CompletedBuffer> Activity::TakeCompleted() {
   return buffers;
 }
 
+void Activity::MarkFlush(std::int64_t now_ns) { g_pool.MarkFlush(now_ns); }
+
+std::int64_t Activity::FlushBeforeOldestNs() const { return g_pool.OldestFlushNs(); }
+
 void Activity::Recycle(const CompletedBuffer& buffer) { g_pool.Return(buffer.data); }
 
 }  // namespace traceinject

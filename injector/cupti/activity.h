@@ -73,6 +73,11 @@ class Activity {
   // (record_walk.h) and returns each by Recycle(). Names in kernel records point to
   // copies that live as long as the process.
   std::vector<CompletedBuffer> TakeCompleted();
+  // Before each flush, and before Register().
+  void MarkFlush(std::int64_t now_ns);
+  // When the last flush before CUPTI asked for the oldest of those of our buffers that it has
+  // began, BufferPool::kNone where it has none: what was done by then is in none of them.
+  std::int64_t FlushBeforeOldestNs() const;
   void Recycle(const CompletedBuffer& buffer);
 
   CuptiLibrary* cupti() const { return cupti_; }

@@ -25,6 +25,7 @@ std::uint8_t* BufferPool::Take() {
     }
     buffers_[index].store(buffer, std::memory_order_release);
   }
+  flushes_[index].store(flush_ns_.load(std::memory_order_relaxed), std::memory_order_relaxed);
   taken_[index].store(true, std::memory_order_release);
   g_counters.Max(Health::kBuffersPeak, in_use_.fetch_add(1, std::memory_order_relaxed) + 1);
   return buffer;
@@ -78,6 +79,16 @@ void BufferPool::ReturnIndex(int index) {
     next_[index].store(static_cast<std::uint32_t>(head & 0xFFFFFFFF), std::memory_order_relaxed);
     mine = ((head >> 32) + 1) << 32 | static_cast<std::uint32_t>(index + 1);
   } while (!free_.compare_exchange_weak(head, mine, std::memory_order_acq_rel));
+}
+
+std::int64_t BufferPool::OldestFlushNs() const {
+  std::int64_t oldest_ns = kNone;
+  const int count = std::min(used_.load(std::memory_order_acquire), kMax);
+  for (int i = 0; i < count; ++i) {
+    if (taken_[i].load(std::memory_order_acquire))
+      oldest_ns = std::min(oldest_ns, flushes_[i].load(std::memory_order_relaxed));
+  }
+  return oldest_ns;
 }
 
 bool BufferPool::Owns(const std::uint8_t* buffer) const { return IndexOf(buffer) >= 0; }

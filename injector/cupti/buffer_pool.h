@@ -12,6 +12,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 namespace traceinject {
@@ -32,6 +33,11 @@ class BufferPool {
   void Reclaim(const std::vector<const std::uint8_t*>& waiting);
   // Whether `buffer` is one of ours.
   bool Owns(const std::uint8_t* buffer) const;
+  // A flush begins; a buffer belongs to the latest that had begun when it was taken.
+  void MarkFlush(std::int64_t now_ns) { flush_ns_.store(now_ns, std::memory_order_relaxed); }
+  // The flush that the one belongs to which has been out longest; kNone: none is. O(buffers).
+  static constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::max();
+  std::int64_t OldestFlushNs() const;
 
  private:
   // -1: the limit is reached.
@@ -45,6 +51,8 @@ class BufferPool {
   std::atomic<std::uint32_t> next_[kMax] = {};
   std::atomic<std::uint8_t*> buffers_[kMax] = {};  // null: could not be allocated yet
   std::atomic<bool> taken_[kMax] = {};
+  std::atomic<std::int64_t> flushes_[kMax] = {};  // that they belong to
+  std::atomic<std::int64_t> flush_ns_{0};
   std::atomic<int> used_{0};  // indices that were ever taken
   std::atomic<int> in_use_{0};
   int limit_ = 128;

@@ -33,6 +33,20 @@ TEST(BufferPoolTest, GivesDistinctBuffersUpToItsLimit) {
   EXPECT_TRUE(pool->Owns(*taken.begin()));
 }
 
+TEST(BufferPoolTest, TellsTheFlushThatTheOldestIsOf) {
+  BufferPool* pool = NewPool();
+  EXPECT_EQ(pool->OldestFlushNs(), BufferPool::kNone);
+  pool->MarkFlush(1000);
+  std::uint8_t* first = pool->Take();
+  pool->MarkFlush(2000);
+  std::uint8_t* second = pool->Take();
+  EXPECT_EQ(pool->OldestFlushNs(), 1000);
+  pool->Return(first);
+  EXPECT_EQ(pool->OldestFlushNs(), 2000);
+  pool->Return(second);
+  EXPECT_EQ(pool->OldestFlushNs(), BufferPool::kNone);
+}
+
 TEST(BufferPoolTest, AllocatesABufferLaterThatThereWasNoMemoryFor) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "a sanitizer's malloc ends the program where there is no memory";

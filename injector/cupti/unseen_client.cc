@@ -74,12 +74,14 @@ bool UnseenClient::IsSuspicious() const {
 
 bool UnseenClient::HasWeakSigns() const { return silent_ >= patience_; }
 
-UnseenClient::Change UnseenClient::Look(const Decoded& decoded, bool forced) {
+UnseenClient::Change UnseenClient::Look(const Decoded& decoded, std::int64_t flush_before_oldest_ns,
+                                        bool forced) {
   if (active_) return forced ? Change::kNone : LookForItsEnd();
   probes_ = decoded.probes;
   if (CallsToUs() != calls_) {
     misses_ = silent_ = 0;
-    whole_until_ns_ = g_shared_session.HasLent() ? heard_ns_ : began_ns_;
+    whole_until_ns_ =
+        g_shared_session.HasLent() ? std::min(heard_ns_, flush_before_oldest_ns) : began_ns_;
     heard_ns_ = began_ns_;
     return Change::kNone;
   }

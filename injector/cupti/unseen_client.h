@@ -59,16 +59,17 @@ class UnseenClient {
     std::int64_t probes;
     std::uint32_t correlation;
   };
-  // After the flush; `forced`: it was the last one, after which nothing comes. kLeft may come
-  // without kCame.
-  Change Look(const Decoded& decoded, bool forced);
+  // After the flush; `flush_before_oldest_ns`: of the buffers that CUPTI has still
+  // (Activity::FlushBeforeOldestNs); `forced`: it was the last flush, after which nothing comes.
+  // kLeft may come without kCame.
+  Change Look(const Decoded& decoded, std::int64_t flush_before_oldest_ns, bool forced);
 
   // While we are not there ourselves: whether somebody has CUPTI, or another copy of it, which
   // cannot be used beside ours. True: as after kCame, from `now_ns` on.
   bool HasCome(std::int64_t now_ns);
   bool active() const { return active_; }
-  // What was done by then was recorded for certain: at a flush, work that is not done may keep back
-  // other that is, in the same buffer.
+  // What was done by then was recorded for certain: work that is not done keeps back other that is,
+  // in the same buffer, at however many flushes.
   std::int64_t whole_until_ns() const { return whole_until_ns_; }
 
  private:

@@ -7,6 +7,7 @@
 
 #include "injector/base/counters.h"
 #include "injector/cupti/allow_list.h"
+#include "injector/cupti/buffer_pool.h"
 #include "injector/cupti/shared_session.h"
 
 namespace traceinject {
@@ -74,7 +75,7 @@ class UnseenClientTest : public ::testing::Test {
   }
   Change Flush(std::int64_t now_ns, bool forced = false) {
     may_flush_ = client_.Begin(now_ns, true);
-    const Change change = client_.Look({g_cupti.probes, kDecoded}, forced);
+    const Change change = client_.Look({g_cupti.probes, kDecoded}, flush_before_oldest_ns_, forced);
     EXPECT_FALSE(g_cupti.held_by_us);
     return change;
   }
@@ -84,6 +85,7 @@ class UnseenClientTest : public ::testing::Test {
   UnseenClient client_;
   bool may_flush_ = false;  // the latest time
   bool somebody_passes_ = true;
+  std::int64_t flush_before_oldest_ns_ = BufferPool::kNone;
 };
 
 TEST_F(UnseenClientTest, ComesAndLeaves) {
@@ -170,6 +172,17 @@ TEST_F(UnseenClientTest, BuffersThatCuptiKeepsMayHoldOlderWork) {
   EXPECT_EQ(Flush(2000), Change::kNone);
   EXPECT_EQ(client_.whole_until_ns(), 1000);
   g_shared_session.CameBack();
+}
+
+TEST_F(UnseenClientTest, HoweverManyFlushesCuptiKeepsThem) {
+  Open();
+  g_shared_session.Lent();
+  flush_before_oldest_ns_ = 700;
+  for (const std::int64_t now_ns : {1000, 2000, 3000}) EXPECT_EQ(Flush(now_ns), Change::kNone);
+  EXPECT_EQ(client_.whole_until_ns(), 700);
+  g_shared_session.CameBack();
+  EXPECT_EQ(Flush(4000), Change::kNone);
+  EXPECT_EQ(client_.whole_until_ns(), 4000);
 }
 
 TEST_F(UnseenClientTest, OneThatWasDoneBeforeItWasNoticed) {

@@ -31,6 +31,7 @@ CuptiClient::CuptiClient(const Options* options, std::int64_t base_ns, Batch* ba
       last_gap_row_(kFirstGapRow) {}
 
 bool CuptiClient::Begin(bool recording, std::string* why) {
+  activity_.MarkFlush(base_ns_);
   library_ = BindCupti(options_->cupti, why);
   if (library_ == nullptr || !activity_.Register(library_, *options_, why) ||
       (recording && !activity_.Start(&refused_, why)))
@@ -196,12 +197,14 @@ bool CuptiClient::ComeBackAfterProfiler() {
 void CuptiClient::BeginFlush(bool probing) {
   const bool probes = probing && IsRecording() && !Rests();
   const WriterTurn::Outside outside(turn_);
-  may_flush_ = unseen_client_.Begin(NowNs(), probes);
+  const std::int64_t now_ns = NowNs();
+  activity_.MarkFlush(now_ns);
+  may_flush_ = unseen_client_.Begin(now_ns, probes);
 }
 
 UnseenClient::Change CuptiClient::Look(const UnseenClient::Decoded& decoded, bool forced) {
   const WriterTurn::Outside outside(turn_);
-  return unseen_client_.Look(decoded, forced);
+  return unseen_client_.Look(decoded, activity_.FlushBeforeOldestNs(), forced);
 }
 
 bool CuptiClient::LookForOthers(const UnseenClient::Decoded& decoded, bool forced) {

@@ -58,6 +58,14 @@ def processes_of(folder):
     return found
 
 
+def left_of(folder):
+    """Those that are there still after a moment: what dies with its parent is killed when that is gone, and takes its time on a busy machine."""
+    end = time.monotonic() + 2
+    while (left := processes_of(folder)) and time.monotonic() < end:
+        time.sleep(0.01)
+    return left
+
+
 def shared_memory():
     """Names of POSIX and numbers of System V."""
     system_v = {line.split()[1] for line in pathlib.Path("/proc/sysvipc/shm").read_text().splitlines()[1:]}
