@@ -39,6 +39,7 @@ bool RecordClocks::Use(CUpti_TimestampCallbackFunc source) {
   int clock = source == nullptr ? kRealtime : 1;
   while (clock != kRealtime && clock < known && functions_[clock] != source) ++clock;
   if (clock == kMax) return false;
+  if (clock != current()) ReadLast();
   if (clock != kRealtime && clock == known) {
     functions_[clock] = source;
     first_[clock] = ReadBothClocks(source);
@@ -46,6 +47,21 @@ bool RecordClocks::Use(CUpti_TimestampCallbackFunc source) {
   }
   current_.store(clock, std::memory_order_release);
   return true;
+}
+
+void RecordClocks::ReadLast() {
+  const int clock = current(), count = last_count_.load(std::memory_order_relaxed);
+  if (clock == kRealtime || count == kMaxLasts) return;
+  lasts_[count] = {clock, ReadBothClocks(functions_[clock])};
+  last_count_.store(count + 1, std::memory_order_release);
+}
+
+void RecordTimes::ReadLasts() {
+  for (; lasts_ < clocks_->lasts(); ++lasts_) {
+    const auto& [clock, reading] = clocks_->last(lasts_);
+    std::vector<ClockReading>& readings = readings_[static_cast<std::size_t>(clock)];
+    if (reading.ticks > readings.back().ticks) readings.push_back(reading);
+  }
 }
 
 void RecordTimes::Read() {
@@ -56,6 +72,7 @@ void RecordTimes::Read() {
     readings_.emplace_back();
     if (clock != RecordClocks::kRealtime) readings_.back().push_back(clocks_->first(clock));
   }
+  ReadLasts();
   read_ns_ = NowNs();
   const int clock = clocks_->current();
   if (clock == RecordClocks::kRealtime) return;

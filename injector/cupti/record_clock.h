@@ -41,11 +41,25 @@ class RecordClocks {
   CUpti_TimestampCallbackFunc function(int clock) const { return functions_[clock]; }
   ClockReading first(int clock) const { return first_[clock]; }
 
+  // Read when a clock ceased to be in force: one that was in force for less than the time between
+  // two flushes has no other than that and the first, and without a second its rate is not known.
+  struct Last {
+    int clock;
+    ClockReading reading;
+  };
+  static constexpr int kMaxLasts = 64;  // of later ones there is no need: others were read by then
+  int lasts() const { return last_count_.load(std::memory_order_acquire); }
+  const Last& last(int number) const { return lasts_[number]; }
+
  private:
+  void ReadLast();
+
   std::atomic<int> current_{kRealtime};
   std::atomic<int> count_{1};
   CUpti_TimestampCallbackFunc functions_[kMax] = {};
   ClockReading first_[kMax] = {};  // when it came in force
+  std::atomic<int> last_count_{0};
+  Last lasts_[kMaxLasts] = {};
 };
 
 // The ones of this process.
@@ -68,11 +82,13 @@ class RecordTimes {
   }
 
  private:
+  void ReadLasts();
   std::int64_t Convert(int clock, std::uint64_t time) const;
   std::int64_t By(int clock, std::uint64_t time) const;
 
   const RecordClocks* clocks_;
   std::vector<std::vector<ClockReading>> readings_;  // by clock, of the first nothing; by time
+  int lasts_ = 0;                                    // of the clocks' that are in readings_
   std::int64_t read_ns_ = 0;                         // CLOCK_REALTIME of the last look
 };
 

@@ -66,6 +66,21 @@ TEST(RecordClockTest, RecordsOfTheClockBeforeAreTold) {
   EXPECT_EQ(times.ToRealtimeNs(clocks.current(), kFarAway), 0) << "of no clock that is known";
 }
 
+// As of a session of PyTorch's profiler between two flushes that takes CUPTI away at its end.
+TEST(RecordClockTest, OneThatIsGoneBeforeItIsReadIsBroughtBack) {
+  RecordClocks clocks;
+  RecordTimes times(&clocks);
+  ASSERT_TRUE(clocks.Use(ReadTicks));
+  const int clock = clocks.current();
+  SleepMs(5);
+  const std::int64_t then = NowNs();
+  SleepMs(5);
+  ASSERT_TRUE(clocks.Use(nullptr));
+  SleepMs(5);
+  times.Read();
+  EXPECT_NEAR(static_cast<double>(times.ToRealtimeNs(clock, TicksAt(then)) - then), 0, 2000);
+}
+
 TEST(RecordClockTest, TheSameFunctionIsTheSameClock) {
   RecordClocks clocks;
   ASSERT_TRUE(clocks.Use(ReadTicks));

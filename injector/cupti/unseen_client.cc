@@ -49,6 +49,7 @@ void UnseenClient::Open(const CuptiLibrary* cupti, void (*call)(), AtSafePoint a
   at_safe_point_ = std::move(at_safe_point);
   heard_ns_ = whole_until_ns_ = now_ns;
   buffers_per_thread_ = HasBuffersPerThread(*cupti);
+  doubted_ = !cupti->SelectsCalls();  // where there are whole kinds alone, it may be off
 }
 
 bool UnseenClient::Begin(std::int64_t now_ns, bool probing) {
@@ -67,9 +68,15 @@ bool UnseenClient::Begin(std::int64_t now_ns, bool probing) {
   return !taken;
 }
 
-// That no record comes means something only where one came before.
+// That no record comes means something where one came before; and once where it should be on, as a
+// client may have come before the first was made.
+bool UnseenClient::MeansSomething(std::int64_t probes) const {
+  return probes != 0 || (buffers_per_thread_ && !doubted_);
+}
+
 bool UnseenClient::IsSuspicious() const {
-  return probes_ != 0 && CallsToUs() == calls_ && (buffers_per_thread_ || HasWeakSigns());
+  return MeansSomething(probes_) && CallsToUs() == calls_ &&
+         (buffers_per_thread_ || HasWeakSigns());
 }
 
 bool UnseenClient::HasWeakSigns() const { return silent_ >= patience_; }
@@ -91,7 +98,7 @@ UnseenClient::Change UnseenClient::Look(const Decoded& decoded, std::int64_t flu
     Came(place_ && place_->taken);
     return Change::kCame;
   }
-  if (!probed_ || decoded.probes == 0) return Change::kNone;
+  if (!probed_ || !MeansSomething(decoded.probes)) return Change::kNone;
   ++silent_;
   if (++misses_ < kMisses && !forced) return Change::kNone;
   misses_ = 0;
@@ -117,6 +124,7 @@ bool UnseenClient::HasCome(std::int64_t now_ns) {
 void UnseenClient::Came(bool subscribed) {
   active_ = true;
   subscribed_ = subscribed;
+  doubted_ |= probes_ == 0;
   looks_ = 0;
   misses_ = silent_ = 0;
   patience_ = 1;

@@ -83,6 +83,7 @@ class UnseenClient {
   std::optional<Place> LookAtPlace(bool anyway) const;
   bool CanLook() const;
   Place HoldPlace() const;
+  bool MeansSomething(std::int64_t probes) const;
   bool IsSuspicious() const;
   bool HasWeakSigns() const;
   void Came(bool subscribed);
@@ -104,6 +105,7 @@ class UnseenClient {
   // takes for a look.
   int silent_ = 0, patience_ = 1;
   std::int64_t probes_ = 0;  // records of calls that were decoded by the last flush
+  bool doubted_ = true;      // that there never was one: it is taken for a sign once
   bool active_ = false;
   bool subscribed_ = false;  // since it is active
   int looks_ = 0;

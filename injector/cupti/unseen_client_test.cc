@@ -286,6 +286,23 @@ TEST_F(UnseenClientTest, ACuptiThatDoesNotRecordTheCallTellsNothing) {
   for (int i = 1; i < 100; ++i) EXPECT_EQ(Flush(1000 * i), Change::kNone);
 }
 
+// Records came before the first call was made, or we would not probe.
+TEST_F(UnseenClientTest, OneMayHaveComeBeforeTheFirstCall) {
+  library_.ActivityEnableRuntimeApi = library_.ActivityEnableDriverApi =
+      [](CUpti_CallbackId, std::uint8_t) { return CUPTI_SUCCESS; };
+  Open();
+  g_cupti.records_to_us = false;
+  g_cupti.subscribed = true;
+  EXPECT_EQ(Flush(1000), Change::kNone);
+  EXPECT_FALSE(may_flush_);
+  EXPECT_EQ(Flush(2000), Change::kCame);
+  EXPECT_EQ(client_.whole_until_ns(), 100);
+  g_cupti.subscribed = false;
+  Flush(3000);
+  EXPECT_EQ(Flush(4000), Change::kLeft);
+  for (int i = 5; i < 100; ++i) EXPECT_EQ(Flush(1000 * i), Change::kNone) << "it is not recorded";
+}
+
 TEST_F(UnseenClientTest, AfterTheLastFlushNothingComes) {
   Open();
   Flush(1000);

@@ -59,6 +59,11 @@ def random_plan(choose, tool):
     return [*actions, ["work", 9]], [choose.choice(ENDS), choose.randrange(1000)]
 
 
+def short(operation):
+    """Correlation ids are told by 32 bits."""
+    return type(operation).__name__, operation.correlation & 0xFFFFFFFF, getattr(operation, "name", None), getattr(operation, "bytes", None)
+
+
 def game(seed):
     import harness
 
@@ -143,7 +148,10 @@ def game(seed):
             if not recording.rows("SELECT 1 FROM capture_gap"):
                 missing = len(happened) - len(set(recorded))
                 self.assertLessEqual(missing, self.most_unseen(recording, truth), "kernels are missing, and nothing says so")
-            self.assertEqual(self.outside_gaps(recording, truth) - set(recorded), set(), "kernels are missing outside of gaps")
+            clear = self.outside_gaps(recording, truth)
+            for source in ("kernels", "memcpys", "memsets"):
+                there, happened = ({short(one) for one in getattr(of, source)() if of is recording or clear(one)} for of in (recording, truth))
+                self.assertEqual(happened - there, set(), f"{source} are missing outside of gaps")
 
         @staticmethod
         def most_unseen(recording, truth):
@@ -153,7 +161,7 @@ def game(seed):
 
         @staticmethod
         def outside_gaps(recording, truth):
-            """Kernels with nothing of them in a gap or after the recording's end, from the beginning of their launch."""
+            """Tells of an operation whether nothing of it, from the beginning of its launch, is in a gap or after the recording's end."""
             end = recording.rows("SELECT end FROM process")[0][0]
             gaps = [(recording.base + begin, recording.base + begin + length) for begin, length in
                     recording.rows("SELECT start, coalesce(dur, 1 << 62) FROM capture_gap")]
@@ -161,12 +169,11 @@ def game(seed):
             launches = collections.defaultdict(list)
             for call in truth.of("api"):
                 launches[call["correlation"]].append(call["start"])
-            kernels = set()
-            for kernel in truth.kernels():
-                begin = max((start for start in launches[kernel.correlation] if start <= kernel.start), default=-math.inf)
-                if all(kernel.end < since or until < begin for since, until in gaps):
-                    kernels.add((kernel.correlation & 0xFFFFFFFF, kernel.name))
-            return kernels
+
+            def clear(one):
+                begin = max((start for start in launches[one.correlation] if start <= one.start), default=-math.inf)
+                return all(one.end < since or until < begin for since, until in gaps)
+            return clear
 
     return Game()
 
