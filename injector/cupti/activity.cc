@@ -68,7 +68,7 @@ void CUPTIAPI OnBufferRequested(std::uint8_t** buffer, std::size_t* size,
   if (g_shared_session.BuffersAreTheirs()) {
     *buffer = nullptr;
     g_shared_session.request()(buffer, size, max_records);
-    if (*buffer != nullptr) return g_shared_session.LentByThem();
+    if (*buffer != nullptr) return g_shared_session.LentByThem(*buffer);
   }
   LendOurs(buffer, size, max_records);
 }
@@ -145,7 +145,7 @@ void DeliverCopies(std::uint8_t* buffer, std::size_t bytes) {
 
 void Share(const TheirBuffers::Completed& completed) {
   TheirBuffers::Completed kept = completed;
-  const bool late = g_shared_session.CameBackLate();
+  const bool late = g_shared_session.CameBackLate(completed.buffer);
   {
     RecordCopies copies(
         {TakeForCopies, InternName, late ? DeliverCopies<true> : DeliverCopies<false>});

@@ -231,7 +231,7 @@ CUptiResult SharedSession::Disable(Side side, CUpti_ActivityKind kind) {
 
 CUptiResult SharedSession::DisableOurs() {
   wanted_until_end_.CopyFrom(wanted_[kOurs]);
-  late_.store(their_buffers_.awaited(), std::memory_order_release);
+  ends_.fetch_add(1, std::memory_order_acq_rel);
   Kinds off;
   for (int number = 1; number < CUPTI_ACTIVITY_KIND_COUNT; ++number) {
     const auto kind = static_cast<CUpti_ActivityKind>(number);
@@ -247,12 +247,8 @@ CUptiResult SharedSession::DisableOurs() {
   return refusal;
 }
 
-bool SharedSession::CameBackLate() {
-  int late = late_.load(std::memory_order_acquire);
-  while (late > 0) {
-    if (late_.compare_exchange_weak(late, late - 1, std::memory_order_acq_rel)) return true;
-  }
-  return false;
+bool SharedSession::CameBackLate(const std::uint8_t* buffer) {
+  return lends_.Take(buffer).value_or(0) < ends_.load(std::memory_order_acquire);
 }
 
 CUptiResult SharedSession::DisableInCupti(Side side, CUpti_ActivityKind kind, bool was_on) {
@@ -341,7 +337,7 @@ void SharedSession::TakenAway() {
   for (WantedRecords& wanted : wanted_) wanted.CopyFrom(kNothing);
   lent_.store(0, std::memory_order_relaxed);
   their_buffers_.Forget();
-  late_.store(0, std::memory_order_relaxed);
+  lends_.Forget();
   calls_.Forget();
   g_record_clocks.Use(nullptr);
   taken_away_count_.fetch_add(1, std::memory_order_acq_rel);

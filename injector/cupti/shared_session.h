@@ -24,6 +24,7 @@
 #include <cstdint>
 
 #include "injector/cupti/call_switches.h"
+#include "injector/cupti/lend_table.h"
 #include "injector/cupti/library.h"
 #include "injector/cupti/their_buffers.h"
 #include "injector/cupti/wanted_records.h"
@@ -104,10 +105,10 @@ class SharedSession {
   // turned its kinds off.
   const WantedRecords& delivered() const { return delivered_; }
   // What we wanted when ours went off together the last time, and whether a buffer of the other
-  // client's that comes back now, asked once of each, may hold such records: CUPTI keeps one until
-  // all that it tells of is done, and it was out then.
+  // client's that comes back now, asked once of each, was lent before: it may hold such records.
+  // CUPTI keeps one until all that it tells of is done.
   const WantedRecords& wanted_until_end() const { return wanted_until_end_; }
-  bool CameBackLate();
+  bool CameBackLate(const std::uint8_t* buffer);
 
   // The calling thread is ours: what it calls is none of the other client's business.
   void SetOwnThread();
@@ -136,7 +137,10 @@ class SharedSession {
   bool BuffersAreTheirs() const { return buffers_are_theirs_.load(std::memory_order_acquire); }
 
   // Of the other client's buffers. With a null `complete()` nobody is told.
-  void LentByThem() { their_buffers_.Lent(); }
+  void LentByThem(const std::uint8_t* buffer) {
+    their_buffers_.Lent();
+    lends_.Add(buffer, ends_.load(std::memory_order_acquire));
+  }
   void HandOver(const TheirBuffers::Completed& completed);
   // Before a flush of the other client's: what a flush of ours had brought back.
   void HandOverKept();
@@ -208,7 +212,8 @@ class SharedSession {
   Kinds held_kinds_;
   WantedRecords delivered_;
   WantedRecords wanted_until_end_;
-  std::atomic<int> late_{0};  // buffers of theirs that were out then, and did not come back since
+  std::atomic<int> ends_{0};  // how often that was
+  LendTable lends_;           // buffers of theirs, with ends_ when they were lent
   CallSwitches calls_;
   CallSwitches::Calls runtime_stay_on_, driver_stay_on_;
   std::atomic<CUpti_BuffersCallbackRequestFunc> request_{nullptr};

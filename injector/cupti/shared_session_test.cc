@@ -188,17 +188,16 @@ TEST_F(SharedSessionTest, WhatTheyWantStaysOnWhenAllOfOursGoOff) {
 }
 
 TEST_F(SharedSessionTest, BuffersOfTheirsThatAreOutWhenOursGoOffComeBackLate) {
+  static std::uint8_t buffers[3];
   Set(kOurs, kConcurrent, true);
   Set(kTheirs, kConcurrent, true);
-  EXPECT_FALSE(session_.CameBackLate());
-  session_.LentByThem();
-  session_.LentByThem();
-  EXPECT_FALSE(session_.CameBackLate()) << "ours are on";
+  session_.LentByThem(buffers);
+  session_.LentByThem(buffers + 1);
+  EXPECT_FALSE(session_.CameBackLate(buffers)) << "ours are on";
   session_.DisableOurs();
-  session_.LentByThem();
-  EXPECT_TRUE(session_.CameBackLate());
-  EXPECT_TRUE(session_.CameBackLate());
-  EXPECT_FALSE(session_.CameBackLate()) << "it was lent since";
+  session_.LentByThem(buffers + 2);
+  EXPECT_FALSE(session_.CameBackLate(buffers + 2)) << "it was lent since, and comes back first";
+  EXPECT_TRUE(session_.CameBackLate(buffers + 1));
   EXPECT_TRUE(session_.wanted_until_end().HasKind(kConcurrent));
   EXPECT_FALSE(session_.wanted(kOurs).HasAnyKind());
 }
@@ -328,7 +327,8 @@ TEST_F(SharedSessionTest, FlushesRestWhileTheOtherClientWaitsForItsBuffers) {
   Set(kTheirs, kCopies, true);
   const std::int64_t begun_ns = ReadClockNs(CLOCK_MONOTONIC);
   EXPECT_FALSE(session_.Rests(begun_ns)) << "it has lent none";
-  session_.LentByThem();
+  static std::uint8_t buffer = 0;
+  session_.LentByThem(&buffer);
   EXPECT_TRUE(session_.Rests(begun_ns));
   EXPECT_FALSE(session_.Rests(begun_ns + SharedSession::kLongestRestNs)) << "a long session";
   Set(kTheirs, kCopies, false);

@@ -30,11 +30,6 @@ class TheirBuffers {
   void Lent() { out_.fetch_add(1, std::memory_order_acq_rel); }
   // Whether the client waits for any.
   bool AreOut() const { return out_.load(std::memory_order_acquire) > 0; }
-  // Those that CUPTI has still, without the one that is kept.
-  int awaited() const {
-    return out_.load(std::memory_order_acquire) -
-           (has_kept_.load(std::memory_order_acquire) ? 1 : 0);
-  }
 
   // False: it is kept, and not to be handed over now.
   bool CameBack(const Completed& completed) {
