@@ -6,6 +6,7 @@
 #include <cstring>
 #include <new>
 
+#include "injector/base/clock.h"
 #include "injector/base/counters.h"
 #include "injector/base/ring.h"
 #include "injector/cupti/activity_kinds.h"
@@ -223,6 +224,8 @@ void Activity::StandAside() {
 void Activity::BringBack() {
   if (!g_shared_session.attached()) return;
   const FlushTurn turn;
+  brought_back_ns_ = NowNs();
+  g_pool.MarkFlush(brought_back_ns_);
   g_shared_session.BringBack();
 }
 
@@ -238,7 +241,7 @@ bool Activity::Leave() {
   for (const Node* node = g_completed.load(std::memory_order_acquire); node != nullptr;
        node = node->next)
     waiting.push_back(node->buffer.data);
-  g_pool.Reclaim(waiting);
+  g_pool.Reclaim(waiting, brought_back_ns_);
   g_discarded.Reclaim();
   return true;
 }

@@ -92,6 +92,7 @@ class Activity {
   std::vector<std::string> kinds_;  // as options name them
   bool runtime_calls_ = true;
   bool probing_ = false;
+  std::int64_t brought_back_ns_ = 0;  // when BringBack() began the last time
 };
 
 }  // namespace traceinject

@@ -28,9 +28,10 @@ class BufferPool {
   // All that are taken are gone for good: somebody else has them, and frees them perhaps. None is
   // taken or returned meanwhile.
   void WriteOff();
-  // All that are taken are free again, but for those in `waiting`: nobody else has any. None is
-  // taken or returned meanwhile.
-  void Reclaim(const std::vector<const std::uint8_t*>& waiting);
+  // After the flush of that time had brought back everything: all that are taken are free again,
+  // but for those in `waiting`. One that belongs to an earlier flush went to somebody else and is
+  // gone for good. None is taken or returned meanwhile.
+  void Reclaim(const std::vector<const std::uint8_t*>& waiting, std::int64_t flush_ns);
   // Whether `buffer` is one of ours.
   bool Owns(const std::uint8_t* buffer) const;
   // A flush begins; a buffer belongs to the latest that had begun when it was taken.
@@ -44,6 +45,7 @@ class BufferPool {
   int TakeIndex();
   void ReturnIndex(int index);
   int IndexOf(const std::uint8_t* buffer) const;
+  void WriteOff(int index);
 
   // A stack of free buffers: the low half of `free_` is an index + 1 (0: empty), the high half
   // counts changes, so that a buffer that was taken and returned in between (ABA) is noticed.
