@@ -234,6 +234,8 @@ bool Activity::CanLeave() const {
          !g_shared_session.IsUsedByThem() && g_shared_session.CanBeFinalized();
 }
 
+bool Activity::IsOneGone() const { return g_pool.OldestFlushNs() < brought_back_ns_; }
+
 bool Activity::Leave() {
   const FlushTurn turn;
   if (!CanLeave() || !CuptiSucceeded("cuptiFinalize", g_shared_session.Leave())) return false;
@@ -241,7 +243,7 @@ bool Activity::Leave() {
   for (const Node* node = g_completed.load(std::memory_order_acquire); node != nullptr;
        node = node->next)
     waiting.push_back(node->buffer.data);
-  g_pool.Reclaim(waiting, brought_back_ns_);
+  g_pool.Reclaim(waiting);
   g_discarded.Reclaim();
   return true;
 }
@@ -249,6 +251,7 @@ bool Activity::Leave() {
 bool Activity::Start(std::vector<std::string>* disabled, std::string* why) {
   if (!g_shared_session.attached()) return true;
   const FlushTurn turn;
+  MarkFlush(NowNs());  // of what was done by now nothing is recorded
   // Calls first: they take a millisecond, in which no work is to be recorded without its call.
   bool anything = std::any_of(kinds_.begin(), kinds_.end(), AreCalls) && EnableCalls(disabled);
   for (const std::string& name : kinds_) {

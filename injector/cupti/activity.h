@@ -44,6 +44,9 @@ class Activity {
 
   // After Stop(): brings back what CUPTI still has, a second at most (shared_session.h).
   void BringBack();
+  // After BringBack() and TakeCompleted(): whether a buffer did not come back all the same. It went
+  // to a client that we do not see, which frees it.
+  bool IsOneGone() const;
   // Whether Leave() may be tried: no client that is seen uses CUPTI, and it does no harm.
   bool CanLeave() const;
   // After BringBack() and TakeCompleted(): takes CUPTI out of the process, until

@@ -40,26 +40,19 @@ void BufferPool::Return(std::uint8_t* buffer) {
 
 void BufferPool::WriteOff() {
   const int count = std::min(used_.load(std::memory_order_acquire), kMax);
-  for (int i = 0; i < count; ++i) WriteOff(i);
+  for (int i = 0; i < count; ++i) {
+    if (!taken_[i].exchange(false, std::memory_order_acq_rel)) continue;
+    buffers_[i].store(nullptr, std::memory_order_release);
+    in_use_.fetch_sub(1, std::memory_order_relaxed);
+    ReturnIndex(i);
+  }
 }
 
-void BufferPool::WriteOff(int index) {
-  if (!taken_[index].exchange(false, std::memory_order_acq_rel)) return;
-  buffers_[index].store(nullptr, std::memory_order_release);
-  in_use_.fetch_sub(1, std::memory_order_relaxed);
-  ReturnIndex(index);
-}
-
-void BufferPool::Reclaim(const std::vector<const std::uint8_t*>& waiting, std::int64_t flush_ns) {
+void BufferPool::Reclaim(const std::vector<const std::uint8_t*>& waiting) {
   const int count = std::min(used_.load(std::memory_order_acquire), kMax);
   for (int i = 0; i < count; ++i) {
     std::uint8_t* buffer = buffers_[i].load(std::memory_order_acquire);
-    if (std::find(waiting.begin(), waiting.end(), buffer) != waiting.end()) continue;
-    if (flushes_[i].load(std::memory_order_relaxed) < flush_ns) {
-      WriteOff(i);
-    } else {
-      Return(buffer);
-    }
+    if (std::find(waiting.begin(), waiting.end(), buffer) == waiting.end()) Return(buffer);
   }
 }
 

@@ -21,6 +21,7 @@ class BufferPool {
  public:
   static constexpr std::size_t kBufferBytes = 2 << 20;
   static constexpr int kMax = 4096;
+  static constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::max();
 
   void SetLimit(std::int64_t bytes);
   std::uint8_t* Take();
@@ -28,16 +29,14 @@ class BufferPool {
   // All that are taken are gone for good: somebody else has them, and frees them perhaps. None is
   // taken or returned meanwhile.
   void WriteOff();
-  // After the flush of that time had brought back everything: all that are taken are free again,
-  // but for those in `waiting`. One that belongs to an earlier flush went to somebody else and is
-  // gone for good. None is taken or returned meanwhile.
-  void Reclaim(const std::vector<const std::uint8_t*>& waiting, std::int64_t flush_ns);
+  // All that are taken are free again, but for those in `waiting`: nobody else has any. None is
+  // taken or returned meanwhile.
+  void Reclaim(const std::vector<const std::uint8_t*>& waiting);
   // Whether `buffer` is one of ours.
   bool Owns(const std::uint8_t* buffer) const;
   // A flush begins; a buffer belongs to the latest that had begun when it was taken.
   void MarkFlush(std::int64_t now_ns) { flush_ns_.store(now_ns, std::memory_order_relaxed); }
   // The flush that the one belongs to which has been out longest; kNone: none is. O(buffers).
-  static constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::max();
   std::int64_t OldestFlushNs() const;
 
  private:
@@ -45,7 +44,6 @@ class BufferPool {
   int TakeIndex();
   void ReturnIndex(int index);
   int IndexOf(const std::uint8_t* buffer) const;
-  void WriteOff(int index);
 
   // A stack of free buffers: the low half of `free_` is an index + 1 (0: empty), the high half
   // counts changes, so that a buffer that was taken and returned in between (ABA) is noticed.

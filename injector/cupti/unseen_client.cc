@@ -121,6 +121,11 @@ bool UnseenClient::HasCome(std::int64_t now_ns) {
   return true;
 }
 
+void UnseenClient::NoteMissing(std::int64_t whole_until_ns) {
+  whole_until_ns_ = whole_until_ns;
+  Came(false);
+}
+
 void UnseenClient::Came(bool subscribed) {
   active_ = true;
   subscribed_ = subscribed;

@@ -67,6 +67,9 @@ class UnseenClient {
   // While we are not there ourselves: whether somebody has CUPTI, or another copy of it, which
   // cannot be used beside ours. True: as after kCame, from `now_ns` on.
   bool HasCome(std::int64_t now_ns);
+  // A buffer did not come back by a flush that brings back everything: somebody has come, as after
+  // kCame. What was done until `whole_until_ns` is in no such buffer.
+  void NoteMissing(std::int64_t whole_until_ns);
   bool active() const { return active_; }
   // What was done by then was recorded for certain: work that is not done keeps back other that is,
   // in the same buffer, at however many flushes.

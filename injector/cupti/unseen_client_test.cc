@@ -185,6 +185,18 @@ TEST_F(UnseenClientTest, HoweverManyFlushesCuptiKeepsThem) {
   EXPECT_EQ(client_.whole_until_ns(), 4000);
 }
 
+TEST_F(UnseenClientTest, OneThatHasABufferOfOurs) {
+  Open();
+  EXPECT_EQ(Flush(1000), Change::kNone);
+  g_cupti.records_to_us = false;
+  client_.NoteMissing(700);
+  EXPECT_TRUE(client_.active());
+  EXPECT_EQ(client_.whole_until_ns(), 700);
+  for (int look = 1; look < UnseenClient::kLooksNeverSubscribed; ++look)
+    EXPECT_EQ(Flush(1000 + look), Change::kNone);
+  EXPECT_EQ(Flush(2000), Change::kLeft);
+}
+
 TEST_F(UnseenClientTest, OneThatWasDoneBeforeItWasNoticed) {
   Open();
   Flush(1000);

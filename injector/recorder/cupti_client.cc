@@ -147,6 +147,11 @@ bool CuptiClient::Leave() {
     activity_.BringBack();
   }
   drain_();
+  if (activity_.IsOneGone()) {
+    unseen_client_.NoteMissing(activity_.FlushBeforeOldestNs());
+    StandAside();
+    return false;
+  }
   if (!activity_.Leave()) return false;
   g_counters.Add(Health::kCuptiDetached);
   log_->Line("detached from CUPTI");

@@ -291,6 +291,21 @@ class OtherClient(Program):
         """It gets buffers of ours, and frees them."""
         self.check_unseen("--profile-finalize", "--steps", "90", sessions="48-50", told=1, stood_aside=0, env={"TRACEINJECT_FLUSH_MS": "900"})
 
+    def test_unseen_client_between_windows_with_cupti_left_in_between(self):
+        """It gets buffers of ours in a window that ends before it could be noticed, frees them, and they must not be lent again."""
+        env = {"TRACEINJECT_WINDOW": "every:2s:1s", "TRACEINJECT_DETACH": "1", "MALLOC_MMAP_THRESHOLD_": "131072"}  # what is freed is gone
+        how = {"sessions": "35-80", "env": env}  # from within the first window to the second
+        flags = ("--profile-unseen", "--steps", "115", "--step-us", "40000")
+        _, alone = self.profile(*flags, preload=False, **how)
+        traced, together = self.profile(*flags, preload=True, **how)
+        self.assertEqual(len(together.sessions), len(alone.sessions))
+        recording, truth = self.open(), self.truth(traced)
+        self.assert_missing_only_in(recording, truth, recording.rows("SELECT start, coalesce(dur, 1 << 62), reason FROM capture_gap ORDER BY start"))
+
+    def test_unseen_client_before_the_first_probe(self):
+        """Our callbacks are gone before a call of ours was recorded: that none ever is has to be a sign, too."""
+        self.check_unseen("--steps", "90", sessions="5-8,50-60", env={"TRACEINJECT_FLUSH_MS": "150"})
+
     def test_unseen_client_before_the_only_flush(self):
         """The program ends before a flush could tell that somebody else got the records."""
         traced, _ = self.profile("--profile-unseen", sessions="4-6", preload=True)

@@ -31,7 +31,7 @@ TOOLS = {"none": (), "torch.profiler": ("session_begin", "session_end"), "unseen
 CLIENTS = {"torch.profiler": "libprofiler_client.so", "unseen": "libunseen_client.so"}
 ENDS = ("return", "return", "exit", "_exit", "exception", "abort", "SIGTERM", "SIGKILL", "with threads")
 OPTIONS = {
-    "TRACEINJECT_WINDOW": ("all", "all", "all", "trigger", "every:1s:300ms", "seconds:0-1", "every:10:3", "steps:5-15"),
+    "TRACEINJECT_WINDOW": ("all", "all", "all", "trigger", "every:2s:1s", "seconds:0-1", "every:10:3", "steps:5-15"),
     "TRACEINJECT_DETACH": ("0", "0", "1"),
     "TRACEINJECT_STACKS_HZ": ("0", "100", "1000"),
     "TRACEINJECT_COUNTERS": ("0", "0", "auto", "1"),
