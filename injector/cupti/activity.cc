@@ -146,12 +146,13 @@ void DeliverCopies(std::uint8_t* buffer, std::size_t bytes) {
 
 void Share(const TheirBuffers::Completed& completed) {
   TheirBuffers::Completed kept = completed;
-  const bool late = g_shared_session.CameBackLate(completed.buffer);
+  const int lend = g_shared_session.TakeLend(completed.buffer);
+  const bool late = g_shared_session.HasEndedSince(lend);
   {
     RecordCopies copies(
         {TakeForCopies, InternName, late ? DeliverCopies<true> : DeliverCopies<false>});
     kept.valid_bytes = Divide(
-        g_shared_session, completed.buffer, std::min(completed.valid_bytes, completed.size), late,
+        g_shared_session, completed.buffer, std::min(completed.valid_bytes, completed.size), lend,
         [&](const CUpti_Activity* record, std::size_t bytes) { copies.Add(record, bytes); });
   }
   g_shared_session.HandOver(kept);

@@ -25,8 +25,8 @@ namespace traceinject {
 template <typename Copy>
 class Division {
  public:
-  Division(const SharedSession& session, std::uint8_t* buffer, bool late, Copy copy)
-      : session_(session), late_(late), kept_(buffer), copy_(copy) {}
+  Division(const SharedSession& session, std::uint8_t* buffer, int lend, Copy copy)
+      : session_(session), lend_(lend), kept_(buffer), copy_(copy) {}
 
   // Each record in turn, with memory that may be written to once the next one is added.
   void Add(CUpti_Activity* record, std::size_t bytes) {
@@ -87,9 +87,10 @@ class Division {
     return !WantedRecords::IsKind(record->kind) ||
            (session_.delivered().Has(record) && !session_.IsOwnCall(record));
   }
+  // Ours may go off meanwhile: what they are is looked at first.
   bool IsOurs(const CUpti_Activity* record) const {
     return IsIn(session_.wanted(SharedSession::kOurs), record) ||
-           (late_ && IsIn(session_.wanted_until_end(), record));
+           (session_.HasEndedSince(lend_) && IsIn(session_.wanted_until_end(), record));
   }
   static bool IsIn(const WantedRecords& ours, const CUpti_Activity* record) {
     return ours.Has(record) ||
@@ -99,7 +100,7 @@ class Division {
   }
 
   const SharedSession& session_;
-  const bool late_;
+  const int lend_;
   std::uint8_t* kept_;
   Copy copy_;
   CUpti_Activity* launch_ = nullptr;  // of the driver's, which the next call may be around
@@ -107,12 +108,12 @@ class Division {
   std::uint32_t last_runtime_call_ = 0;  // if the last record is one
 };
 
-// Returns how many bytes of a buffer of the other client's remain. `late`: what was ours until the
-// last window ended is, too (SharedSession::CameBackLate).
+// Returns how many bytes of a buffer of the other client's remain. `lend`: of the buffer
+// (SharedSession::TakeLend).
 template <typename Copy>
 std::size_t Divide(const SharedSession& session, std::uint8_t* buffer, std::size_t valid_bytes,
-                   bool late, Copy copy) {
-  Division<Copy> division(session, buffer, late, copy);
+                   int lend, Copy copy) {
+  Division<Copy> division(session, buffer, lend, copy);
   const bool whole = ForEachRecord(
       *session.cupti(), buffer, valid_bytes,
       [&](CUpti_Activity* record, std::size_t bytes) { division.Add(record, bytes); });

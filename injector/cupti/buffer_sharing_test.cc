@@ -78,11 +78,11 @@ class BufferSharing : public ::testing::Test {
     return std::to_string(record.cbid) + ":" + std::to_string(record.correlationId) + " ";
   }
   // What either side gets, as "callback id:correlation id ".
-  void Expect(const std::string& ours, const std::string& theirs, bool late = false) {
+  void Expect(const std::string& ours, const std::string& theirs) {
     std::string copied, kept_records;
     auto* buffer = reinterpret_cast<std::uint8_t*>(records_.data());
     const std::size_t kept =
-        traceinject::Divide(session_, buffer, records_.size() * sizeof(ApiRecord), late,
+        traceinject::Divide(session_, buffer, records_.size() * sizeof(ApiRecord), 0,
                             [&](const CUpti_Activity* record, std::size_t bytes) {
                               EXPECT_EQ(bytes, sizeof(ApiRecord));
                               copied += Text(*reinterpret_cast<const ApiRecord*>(record));
@@ -127,7 +127,7 @@ TEST_F(BufferSharing, OfABufferThatCameBackLateWhatWasOursIsOurs) {
     session_.SetCall(SharedSession::kOurs, CudaDomain::kDriver, cbid, false);
   Call(kRuntime, kLaunchKernel, 1);
   Call(kRuntime, kGetDevice, 2);
-  Expect("211:1 ", "211:1 ", true);
+  Expect("211:1 ", "211:1 ");
 }
 
 TEST_F(BufferSharing, OfALaunchInsideAnotherOnlyTheOuterOneIsTold) {
@@ -173,7 +173,7 @@ class NewKinds : public BufferSharing {
                   reinterpret_cast<std::uint8_t*>(&record + 1));
   }
   std::vector<CUpti_ActivityKind> Kept() {
-    const std::size_t kept = traceinject::Divide(session_, bytes_.data(), bytes_.size(), false,
+    const std::size_t kept = traceinject::Divide(session_, bytes_.data(), bytes_.size(), 0,
                                                  [](const CUpti_Activity*, std::size_t) {});
     std::vector<CUpti_ActivityKind> kinds;
     CUpti_Activity* record = nullptr;
@@ -226,7 +226,7 @@ TEST_F(BufferSharing, AWalkThatEndsEarlyCopiesNoMoreThanARecord) {
   {
     RecordCopies copies(kWay);
     kept = traceinject::Divide(
-        session_, theirs.data(), theirs.bytes(), false,
+        session_, theirs.data(), theirs.bytes(), 0,
         [&](const CUpti_Activity* record, std::size_t bytes) { copies.Add(record, bytes); });
   }
   EXPECT_GE(g_delivered, 2 * sizeof(ApiRecord));

@@ -247,10 +247,6 @@ CUptiResult SharedSession::DisableOurs() {
   return refusal;
 }
 
-bool SharedSession::CameBackLate(const std::uint8_t* buffer) {
-  return lends_.Take(buffer).value_or(0) < ends_.load(std::memory_order_acquire);
-}
-
 CUptiResult SharedSession::DisableInCupti(Side side, CUpti_ActivityKind kind, bool was_on) {
   if (AreSwitchedOneByOne(kind)) return SwitchKindOfCalls(side, kind, false);
   if (IsWantedBeside(side, kind)) return CUPTI_SUCCESS;

@@ -104,11 +104,12 @@ class SharedSession {
   // What the other client wanted at any time of its latest session: its buffers come back after it
   // turned its kinds off.
   const WantedRecords& delivered() const { return delivered_; }
-  // What we wanted when ours went off together the last time, and whether a buffer of the other
-  // client's that comes back now, asked once of each, was lent before: it may hold such records.
-  // CUPTI keeps one until all that it tells of is done.
+  // How often ours had gone off together when a buffer was lent that comes back now; asked once of
+  // each. Where they have since, it may hold records of what we wanted until then: CUPTI keeps a
+  // buffer until all that it tells of is done.
+  int TakeLend(const std::uint8_t* buffer) { return lends_.Take(buffer).value_or(0); }
+  bool HasEndedSince(int lend) const { return lend < ends_.load(std::memory_order_acquire); }
   const WantedRecords& wanted_until_end() const { return wanted_until_end_; }
-  bool CameBackLate(const std::uint8_t* buffer);
 
   // The calling thread is ours: what it calls is none of the other client's business.
   void SetOwnThread();

@@ -193,11 +193,14 @@ TEST_F(SharedSessionTest, BuffersOfTheirsThatAreOutWhenOursGoOffComeBackLate) {
   Set(kTheirs, kConcurrent, true);
   session_.LentByThem(buffers);
   session_.LentByThem(buffers + 1);
-  EXPECT_FALSE(session_.CameBackLate(buffers)) << "ours are on";
+  const auto is_late = [this](int number) {
+    return session_.HasEndedSince(session_.TakeLend(buffers + number));
+  };
+  EXPECT_FALSE(is_late(0)) << "ours are on";
   session_.DisableOurs();
   session_.LentByThem(buffers + 2);
-  EXPECT_FALSE(session_.CameBackLate(buffers + 2)) << "it was lent since, and comes back first";
-  EXPECT_TRUE(session_.CameBackLate(buffers + 1));
+  EXPECT_FALSE(is_late(2)) << "it was lent since, and comes back first";
+  EXPECT_TRUE(is_late(1));
   EXPECT_TRUE(session_.wanted_until_end().HasKind(kConcurrent));
   EXPECT_FALSE(session_.wanted(kOurs).HasAnyKind());
 }

@@ -37,7 +37,7 @@ class WantedRecords {
   }
   // As cuptiActivityEnableRuntimeApi and cuptiActivityEnableDriverApi.
   void SetCall(CudaDomain domain, std::uint32_t cbid, bool on) {
-    if (cbid < kCalls) CallsOf(domain)[cbid].store(on ? kOn : kOff, std::memory_order_relaxed);
+    if (cbid < kCalls) CallsOf(domain)[cbid].store(on ? kOn : kOff, std::memory_order_release);
   }
 
   void CopyFrom(const WantedRecords& other) {
@@ -52,11 +52,11 @@ class WantedRecords {
   }
 
   bool HasKind(CUpti_ActivityKind kind) const {
-    return IsKind(kind) && kinds_[kind].load(std::memory_order_relaxed);
+    return IsKind(kind) && kinds_[kind].load(std::memory_order_acquire);
   }
   bool HasCall(CudaDomain domain, std::uint32_t cbid) const {
     const Choice choice =
-        cbid < kCalls ? CallsOf(domain)[cbid].load(std::memory_order_relaxed) : kAsKind;
+        cbid < kCalls ? CallsOf(domain)[cbid].load(std::memory_order_acquire) : kAsKind;
     return choice == kAsKind ? HasKind(KindOfCalls(domain)) : choice == kOn;
   }
   // Kernels one at a time are told of instead of concurrent ones.
