@@ -6,8 +6,8 @@
 
 Sessions of other profilers (as torch.profiler, unseen, Triton's Proton), windows, triggers, forks, libraries that come and go, threads,
 stalls, stacks, counters, the flight recorder, and ends of all kinds. The program prints and ends as without the library, and leaves no
-process; the recording is sound, and what it lacks is counted. --seed and --count replay. Programs that a sanitizer's build cannot play,
-which are those in Python, are left out there.
+process; the recording is sound, what it lacks is counted, and it has all work outside of the gaps that it tells. --seed and --count replay.
+Programs that a sanitizer's build cannot play, which are those in Python, are left out there.
 """
 
 import collections

@@ -192,13 +192,20 @@ Pipelines FindPipelines(const Job& job, const std::vector<MatchedGroup>& groups,
   if (heads.empty()) return found;
   found.micro_batches = MicroBatchesOf(job.ranks[heads.front()]);
 
-  double rank_steps = 0;
+  double rank_steps = 0, lengths = 0;
   for (std::size_t r = 0; r < job.ranks.size(); ++r) {
     if (found.stage[r] == kNone || !steps.first[r]) continue;
-    for (std::size_t i = 0; i < job.ranks[r].steps.size(); ++i)
-      rank_steps += steps.regular[*steps.first[r] + i] ? 1 : 0;
+    for (std::size_t i = 0; i < job.ranks[r].steps.size(); ++i) {
+      if (!steps.regular[*steps.first[r] + i]) continue;
+      ++rank_steps;
+      const Interval& time = job.ranks[r].steps[i].time;
+      lengths += static_cast<double>(time.end - time.start);
+    }
   }
-  if (rank_steps > 0) found.bubble_ns = SumBubbles(job, groups, steps, found.stage) / rank_steps;
+  if (rank_steps > 0) {
+    found.bubble_ns = SumBubbles(job, groups, steps, found.stage) / rank_steps;
+    found.step_ns = lengths / rank_steps;
+  }
   return found;
 }
 

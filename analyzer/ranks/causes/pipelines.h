@@ -9,6 +9,7 @@
 // than that means that the stages do not take the same time.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -32,7 +33,10 @@ struct Pipelines {
   // Mean over the regular steps and ranks, ns: with nothing to do but operations with ranks of
   // other stages (Send, Recv, and what ends a step on all of them).
   double bubble_ns = 0;
+  double step_ns = 0;  // the mean of these steps; 0: there are none
 
+  // Of the step. What is blocked may go on after it, and counts for it.
+  double bubble_share() const { return step_ns > 0 ? std::min(1.0, bubble_ns / step_ns) : 0; }
   std::optional<double> ideal_bubble_share() const;
 };
 

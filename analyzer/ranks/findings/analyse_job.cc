@@ -311,7 +311,7 @@ class JobAnalysis {
     to.set_pipelines(static_cast<int>(pipelines_.pipelines));
     if (pipelines_.micro_batches > 0)
       to.set_micro_batches(static_cast<int>(pipelines_.micro_batches));
-    if (step_ns_ > 0) to.set_bubble_share(pipelines_.bubble_ns / step_ns_);
+    if (pipelines_.step_ns > 0) to.set_bubble_share(pipelines_.bubble_share());
     if (const auto ideal = pipelines_.ideal_bubble_share()) to.set_ideal_share(*ideal);
     for (const double own : stage_work_) to.add_stage_own_ns(Whole(own));
   }
