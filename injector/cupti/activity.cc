@@ -235,7 +235,10 @@ bool Activity::CanLeave() const {
          !g_shared_session.IsUsedByThem() && g_shared_session.CanBeFinalized();
 }
 
-bool Activity::IsOneGone() const { return g_pool.OldestFlushNs() < brought_back_ns_; }
+// One on its way from CUPTI's thread to the queue is counted as back, and is in nobody's hands.
+bool Activity::IsOneGone() const {
+  return g_shared_session.HasLent() && g_pool.OldestFlushNs() < brought_back_ns_;
+}
 
 bool Activity::Leave() {
   const FlushTurn turn;
