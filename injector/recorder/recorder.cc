@@ -11,6 +11,7 @@
 #include <memory>
 #include <string>
 
+#include "injector/base/address_room.h"
 #include "injector/base/clock.h"
 #include "injector/base/log.h"
 #include "injector/base/own_thread.h"
@@ -62,7 +63,10 @@ void* RunWatch(void* data) {
 
 void* RunTriggerWatch(void* data) {
   pthread_setname_np(pthread_self(), "traceinject-tri");
-  static_cast<Session*>(data)->writer->WatchTrigger();
+  try {
+    static_cast<Session*>(data)->writer->WatchTrigger();
+  } catch (...) {  // what a file orders is not heard any more
+  }
   return nullptr;
 }
 
@@ -81,13 +85,36 @@ void AfterForkInChild() {
 
 void AtExit() { FinishRecording(ExitLimitMs()); }
 
+// Threads with their stacks, queues, what SQLite keeps.
+constexpr std::int64_t kLeastRoomBytes = 64 << 20;
+
+// Empty: recording leaves the program room. What is on the brink of a limit would fail with us, and
+// not without.
+std::string TooLittleRoom(const Options& options, std::int64_t room_bytes) {
+  const std::int64_t needed_bytes = options.buffer_bytes + kLeastRoomBytes;
+  if (room_bytes >= needed_bytes) return {};
+  return "the limit of the address space (ulimit -v) leaves " +
+         std::to_string(std::max<std::int64_t>(room_bytes, 0) >> 20) +
+         " MiB, and recording may take " + std::to_string(needed_bytes >> 20) +
+         " MiB: raise it, or lower TRACEINJECT_BUFFERS";
+}
+
 // `why` empty: start recording. Otherwise only the reason will be written, once the GPU is used.
-void Start(const std::string& why) {
+void Start(std::string why) {
   bool first = false;
   if (!g_started.compare_exchange_strong(first, true)) return;
   auto* session = new Session;
   session->options = ParseOptions(session->environment.block());
   if (!session->options.enabled) return;
+  const std::int64_t room_bytes = AddressRoomBytes();
+  const std::string too_little = TooLittleRoom(session->options, room_bytes);
+  if (room_bytes < kLeastRoomBytes) {  // not even for a file with the reason
+    g_state.store(State::kDone, std::memory_order_release);
+    Log log;
+    log.Open(session->options);
+    return log.Line("not recording: " + too_little);
+  }
+  if (why.empty()) why = too_little;
   session->owner = getpid();
   session->writer = std::make_unique<Writer>(session->options, session->environment, NowNs());
   const bool running = why.empty() ? session->writer->Begin() : (session->writer->Fail(why), false);

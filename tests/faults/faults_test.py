@@ -54,6 +54,10 @@ class Faults(harness.TestCase):
                              source)
         self.assertEqual(recording.rows("SELECT count(*) FROM kernel"), [(recording.count("kernel", "stored"),)])
 
+    def remove_recordings(self):
+        for path in [*self.folder.glob("run.db*"), *self.temporary.iterdir()]:
+            path.unlink()
+
     def open_reason(self):
         """What was left where temporary files belong, because the recording could not be written."""
         recording = self.open("truth.tmp/run.db")
@@ -80,10 +84,6 @@ class Disk(Faults):
         when.unlink()
         self.assert_unharmed(ended)
         return ended
-
-    def remove_recordings(self):
-        for path in [*self.folder.glob("run.db*"), *self.temporary.iterdir()]:
-            path.unlink()
 
     def test_disk_is_full_for_a_while(self):
         for error in (errno.ENOSPC, errno.EDQUOT):
@@ -249,24 +249,43 @@ class Limits(Faults):
         self.finish(process)
         return int(status.split("VmPeak:")[1].split()[0]) << 10
 
-    @harness.without_sanitizer("it takes terabytes of addresses")
-    def test_address_space(self):
+    def play_below_a_limit(self, more_mb, **env):
+        """With so many megabytes of addresses more than the player needs alone."""
         flags = ["--steps", "60", "--kernels", "50", "--step-us", "5000", "--nvtx", "--events"]
-        needed = self.address_space_of_the_player(flags)
-        told = 0
-        for more_mb in (16, 32, 64, 128, 500):
+        limit = self.address_space_of_the_player(flags) + (more_mb << 20)
+        command = ["prlimit", f"--as={limit}", PLAYER, *flags, "--exit", "exit:3"]
+        ended = self.play_both(command=command, env={**FAST_FLUSH, **env})
+        self.assert_unharmed(ended)
+        return ended
+
+    @harness.without_sanitizer("it takes terabytes of addresses")
+    def test_address_space_without_room_for_a_file(self):
+        for more_mb in range(12, 64, 8):
             with self.subTest(more_mb=more_mb):
-                command = ["prlimit", f"--as={needed + (more_mb << 20)}", PLAYER, *flags, "--exit", "exit:3"]
-                ended = self.play_both(command=command, env=FAST_FLUSH)
-                self.assert_unharmed(ended)
-                for path in [*self.folder.glob("run.db"), *self.temporary.iterdir()]:
-                    recording = self.open_sound(ended, path)
-                    told += len(recording.health()) > 0
-                    recording.close()
-                for path in [*self.folder.glob("run.db*"), *self.temporary.iterdir()]:
-                    path.unlink()
-        # With least there is not even room for a thread, and nothing can be told.
-        self.assertGreaterEqual(told, 2)
+                log = self.temporary / "log"
+                self.play_below_a_limit(more_mb, TRACEINJECT_LOG=str(log))
+                self.assertRegex(log.read_text(), r"not recording: the limit of the address space \(ulimit -v\) leaves \d+ MiB")
+                log.unlink()
+                self.assertEqual((self.files(), list(self.temporary.iterdir())), ([], []))
+
+    @harness.without_sanitizer("it takes terabytes of addresses")
+    def test_address_space_without_room_for_the_buffers(self):
+        for more_mb in (128, 200, 300):
+            with self.subTest(more_mb=more_mb):
+                ended = self.play_below_a_limit(more_mb)
+                recording = self.open_sound(ended)
+                self.assertEqual(recording.kernels(), [])
+                times, why = recording.health()["start", "failed"]
+                self.assertEqual(times, 1)
+                self.assertIn("recording may take 320 MiB: raise it, or lower TRACEINJECT_BUFFERS", why)
+                self.remove_recordings()
+
+    @harness.without_sanitizer("it takes terabytes of addresses")
+    def test_address_space_with_room(self):
+        for more_mb, buffers in ((128, "16M"), (350, ""), (500, "")):
+            with self.subTest(more_mb=more_mb, buffers=buffers):
+                self.assert_complete(self.play_below_a_limit(more_mb, TRACEINJECT_BUFFERS=buffers))
+                self.remove_recordings()
 
     def test_no_descriptor_for_the_file(self):
         for when in ("first", "later"):

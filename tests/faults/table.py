@@ -59,10 +59,12 @@ TABLE = [
     Fault("10,000-file limit", "10,000 older recordings of the name; the log beside the file cannot be made",
           f"nothing is lost; start.failed: {NOWHERE}",
           [FAULTS + "Disk.test_ten_thousand_older_files", FAULTS + "Disk.test_log_beside_the_file_cannot_be_made"]),
-    Fault("memory limit", "RLIMIT_AS 16 to 500 MB above what the program needs alone; malloc finds nothing for the writer, from a call on "
+    Fault("memory limit", "RLIMIT_AS 12 to 500 MB above what the program needs alone; malloc finds nothing for the writer, from a call on "
           "or once, or for the sampler; no room for activity buffers",
-          "a gap out_of_memory, start.failed, buffers.exhausted, rings.refused; with less than some 40 MB only TRACEINJECT_LOG tells",
-          [FAULTS + "Limits.test_address_space", SURROUNDINGS + "test_no_memory_for_the_writer",
+          "a gap out_of_memory, start.failed, buffers.exhausted, rings.refused; with less than 64 MiB left only TRACEINJECT_LOG tells",
+          [FAULTS + "Limits.test_address_space_without_room_for_a_file",
+           FAULTS + "Limits.test_address_space_without_room_for_the_buffers", FAULTS + "Limits.test_address_space_with_room",
+           SURROUNDINGS + "test_no_memory_for_the_writer",
            SURROUNDINGS + "test_no_memory_for_the_writer_once", SURROUNDINGS + "test_no_memory_for_the_samples",
            "injector/cupti/buffer_pool_test.cc:BufferPoolTest.AllocatesABufferLaterThatThereWasNoMemoryFor"]),
     Fault("RLIMIT_NOFILE", "the program holds all descriptors, from before the first GPU work or from the middle on",
