@@ -395,7 +395,7 @@ bool Writer::CreateFile() {
 void Writer::LeaveReason() {
   if (!file_.CreateElsewhere(cupti_client_.library())) return;
   DropEvents(&batch_);
-  batch_ = Batch();
+  EmptyBatch();
   AddHealth();
   Store();
   FinishFile(NowNs() - base_ns_);
@@ -433,9 +433,7 @@ void Writer::Store(bool may_stop) {
   g_counters.Set(Health::kWriterReopened, file_->reopened());
   if (last_stored_) {
     CountStored(batch_);
-    const std::uint32_t flush = batch_.flush;
-    batch_ = Batch();
-    batch_.flush = flush;
+    EmptyBatch();
     if (const RunFile::Removed removed = file_->TakeRemoved(); removed.flush != 0)
       dictionary_.ForgetUnused(removed.flush, removed.kept);
     return;
@@ -447,6 +445,12 @@ void Writer::Store(bool may_stop) {
   DropEvents(&batch_);
   if (may_stop && !gave_up_ && DictionaryRows(batch_) > kMaxWaitingRows)
     StopAtLimit("write_errors");
+}
+
+void Writer::EmptyBatch() noexcept {
+  const std::uint32_t flush = batch_.flush;
+  batch_ = Batch();
+  batch_.flush = flush;
 }
 
 void Writer::AddClockPair(bool with_cupti) {
@@ -558,23 +562,33 @@ void Writer::StopAtLimit(const std::string& reason) {
   EndFile(now);
 }
 
-// What is decoded in part is lost; what is committed is safe even if this fails, too.
+// Nothing more comes, and what waits gives room to the program and to what follows. CUPTI first:
+// what fails for want of memory must not keep it recording.
 void Writer::GiveUp(const std::string& reason) noexcept {
   g_state.store(State::kDone, std::memory_order_release);
   gave_up_ = true;
   samplers_.Stop();
   try {
-    log_.Line("recording stopped: " + reason);
     cupti_client_.Stop();
-    if (!file_.is_open()) return;
-    const std::int64_t now = NowNs() - base_ns_;
-    DropEvents(&batch_);
-    batch_.gaps.push_back({now, -1, reason});
-    AddHealth();
-    Store();
-    FinishFile(now);
   } catch (...) {
   }
+  DropEvents(&batch_);
+  EmptyBatch();
+  try {
+    TellWhyGivenUp(reason);
+  } catch (...) {
+  }
+}
+
+// What is decoded in part is lost; what is committed is safe even if this fails, too.
+void Writer::TellWhyGivenUp(const std::string& reason) {
+  log_.Line("recording stopped: " + reason);
+  if (!file_.is_open()) return;
+  const std::int64_t now = NowNs() - base_ns_;
+  batch_.gaps.push_back({now, -1, reason});
+  AddHealth();
+  Store();
+  FinishFile(now);
 }
 
 }  // namespace traceinject

@@ -102,12 +102,15 @@ class Writer {
   void EndFile(std::int64_t end);
   // `may_stop`: false while queues are drained, which stopping would do, too.
   void Store(bool may_stop = true);
+  // With what it took of memory.
+  void EmptyBatch() noexcept;
   void AddClockPair(bool with_cupti);
   void AddHealth();
   void DescribeCuptiError();
   std::vector<std::string> DisabledSources() const;
   std::string HealthDetail(Health id) const;
   void StopAtLimit(const std::string& reason);
+  void TellWhyGivenUp(const std::string& reason);
   void AddStartFacts();
   void StartSamplers();
   void CountStalls();

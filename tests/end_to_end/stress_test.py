@@ -150,6 +150,11 @@ class HardSurroundings(harness.TestCase):
         self.assertNotEqual(ended.code, harness.killed_by(signal.SIGXFSZ), "our writing killed the program")
         self.assertEqual((ended.code, ended.stdout, ended.stderr), (3, "trained\n", ""))
 
+    def assert_nothing_on(self, truth):
+        """A recording that ended costs nothing more."""
+        on = {line["kind"]: line["on"] for line in truth.of("kind")}
+        self.assertEqual({kind for kind in on if on[kind]}, set())
+
     def play_without_memory(self, call, **env):
         ended = self.play("--steps", "30", "--kernels", "40", "--step-us", "5000", "--nvtx", "--events", "--exit", "exit:3",
                           beside=["fail_malloc"], env={**FAST_FLUSH, "FAIL_MALLOC_FROM": str(call), **env})
@@ -161,6 +166,8 @@ class HardSurroundings(harness.TestCase):
             self.addCleanup(recording.close)
             self.assertEqual(recording.integrity(), "ok")
             self.assertEqual(set(recording.kernels()) - set(self.truth(ended).kernels()), set())
+        if "FAIL_MALLOC_TIMES" not in env and "FAIL_MALLOC_THREAD" not in env:
+            self.assert_nothing_on(self.truth(ended))
         for path in self.folder.glob("run.db*"):
             path.unlink()
         return recording

@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <new>
 #include <system_error>
 #include <thread>
 
@@ -135,6 +136,7 @@ CUptiResult CuptiSession::SetKind(CUpti_ActivityKind kind, bool enabled) {
   if (kind == CUPTI_ACTIVITY_KIND_MEMCPY || kind == CUPTI_ACTIVITY_KIND_MEMSET)
     SilenceTransfers(kind, enabled);
   kinds_[static_cast<std::size_t>(kind)] = enabled;
+  if (TruthWanted()) TruthLine("kind").Number("kind", kind).Number("on", enabled).Write();
   if (kind == CUPTI_ACTIVITY_KIND_RUNTIME) SetKindOfCalls(runtime_calls_, runtime_hooked_, enabled);
   if (kind == CUPTI_ACTIVITY_KIND_DRIVER) SetKindOfCalls(driver_calls_, driver_hooked_, enabled);
   if (kind == CUPTI_ACTIVITY_KIND_RUNTIME && enabled) fragile_ = true;
@@ -197,11 +199,21 @@ CUpti_ActivityKind CuptiSession::WantedKind(const Operation& operation) const {
   return CUPTI_ACTIVITY_KIND_INVALID;
 }
 
+// Where there is no memory for a record it is lost, and counted.
+template <typename Add>
+void CuptiSession::OrDrop(Add add) {
+  try {
+    add();
+  } catch (const std::bad_alloc&) {
+    ++dropped_;
+  }
+}
+
 void CuptiSession::OnOperation(const Operation& operation) {
   const CUpti_ActivityKind kind = WantedKind(operation);
   if (kind == CUPTI_ACTIVITY_KIND_INVALID) return;
   if (launch_ns_ > 0) SpinUntil(NowNs() + launch_ns_);
-  Append(&operation, kind, nullptr);
+  OrDrop([&] { Append(&operation, kind, nullptr); });
 }
 
 void CuptiSession::SetSubscriber(CUpti_CallbackFunc callback, void* data) {
@@ -257,26 +269,34 @@ bool CuptiSession::IsHidden(const ApiRecord& record) const {
 void CuptiSession::OnApi(const ApiRecord& record) {
   CallBack(record);
   if (!IsTold({record.domain, record.cbid}) || IsHidden(record)) return;
-  const auto encoded = EncodeApi(record, ThreadId(system_thread_ids_));
-  Append(nullptr, KindOf(record.domain), &encoded);
+  OrDrop([&] {
+    const auto encoded = EncodeApi(record, ThreadId(system_thread_ids_));
+    Append(nullptr, KindOf(record.domain), &encoded);
+  });
 }
 
 void CuptiSession::OnSynchronization(const SynchronizationRecord& record) {
   if (!kinds_[CUPTI_ACTIVITY_KIND_SYNCHRONIZATION]) return;
-  const auto encoded = EncodeSynchronization(record, version_);
-  Append(nullptr, CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, &encoded);
+  OrDrop([&] {
+    const auto encoded = EncodeSynchronization(record, version_);
+    Append(nullptr, CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, &encoded);
+  });
 }
 
 void CuptiSession::OnMemory(const MemoryRecord& record) {
   if (!kinds_[CUPTI_ACTIVITY_KIND_MEMORY2]) return;
-  const auto encoded = EncodeMemory(record, version_);
-  Append(nullptr, CUPTI_ACTIVITY_KIND_MEMORY2, &encoded);
+  OrDrop([&] {
+    const auto encoded = EncodeMemory(record, version_);
+    Append(nullptr, CUPTI_ACTIVITY_KIND_MEMORY2, &encoded);
+  });
 }
 
 void CuptiSession::OnStream(const StreamRecord& record) {
   if (!kinds_[CUPTI_ACTIVITY_KIND_STREAM]) return;
-  const auto encoded = EncodeStream(record);
-  Append(nullptr, CUPTI_ACTIVITY_KIND_STREAM, &encoded);
+  OrDrop([&] {
+    const auto encoded = EncodeStream(record);
+    Append(nullptr, CUPTI_ACTIVITY_KIND_STREAM, &encoded);
+  });
 }
 
 void CuptiSession::Append(const Operation* operation, CUpti_ActivityKind kind,

@@ -131,6 +131,8 @@ class CuptiSession final : public ActivitySink {
   bool IsHidden(const ApiRecord& record) const;
   void SilenceTransfers(CUpti_ActivityKind kind, bool enabled);
   CUpti_ActivityKind WantedKind(const Operation& operation) const;
+  template <typename Add>
+  void OrDrop(Add add);
   void Append(const Operation* operation, CUpti_ActivityKind kind,
               const std::vector<std::uint8_t>* encoded);
   Buffer* BufferWithRoom(std::size_t bytes);
