@@ -108,6 +108,7 @@ void ViewerSession::Take(const InputEvent& event) {
     void operator()(const StateGiven& given) const {
       session.state_ = given.state;
       session.input_ = {};
+      if (Workspace* workspace = session.ui_.workspace()) workspace->timeline().DropDrag();
     }
     void operator()(const Modifiers& held) const { session.input_.Hold(held); }
     void operator()(const MousePlace& place) const { session.input_.Move(place); }

@@ -286,6 +286,22 @@ TEST_F(ViewerSessionTest, AStateThatIsGivenEndsADrag) {
   EXPECT_EQ(timeline().measure()->end - timeline().model().origin, 1'300 * kUs);
 }
 
+// Nor does it zoom to where it had come.
+TEST_F(ViewerSessionTest, AStateThatIsGivenEndsADragThatWouldZoom) {
+  Open();
+  const MousePlace from = Place("stream 7", 2 * kMs);
+  Tell(MoveBytes(from.x, from.y));
+  Tell(ButtonBytes(2, true));
+  Tell(MoveBytes(from.x - 200, from.y));
+  ASSERT_TRUE(timeline().zoom_range().has_value());
+  const std::string link = session_->link();
+  session_->Take(StateGiven{session_->TakeState().value()});
+  session_->Take(LinkFollowed{link});
+  Settle();
+  EXPECT_FALSE(timeline().zoom_range().has_value());
+  EXPECT_EQ(session_->link(), link);
+}
+
 TEST_F(ViewerSessionTest, StatesThatSayNothingChangeNothing) {
   Open();
   const std::string first = session_->TakeState().value();

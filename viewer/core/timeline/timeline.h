@@ -67,6 +67,8 @@ class Timeline {
   // `twice`: the second press of a double click. With Shift the left button moves the view.
   void Press(PointerButton button, bool twice, Modifiers held = {});
   void Release(PointerButton button);
+  // Ends a drag, or a press, that came to nothing: its button is held no more, and was not let go.
+  void DropDrag();
   void Turn(const WheelTurn& wheel);
   // Selects and, where it is off the screen, moves the view to it; opens its group.
   void Reveal(const EventRef& ref);

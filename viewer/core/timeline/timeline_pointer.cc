@@ -184,6 +184,11 @@ void Timeline::Release(PointerButton button) {
   }
 }
 
+void Timeline::DropDrag() {
+  drag_ = Drag::kIdle;
+  zoom_range_.reset();
+}
+
 void Timeline::Turn(const WheelTurn& wheel) {
   const Box plot = Plot();
   if (wheel.control) {
