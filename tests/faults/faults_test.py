@@ -260,7 +260,7 @@ class Limits(Faults):
 
     @harness.without_sanitizer("it takes terabytes of addresses")
     def test_address_space_without_room_for_a_file(self):
-        for more_mb in range(12, 64, 8):
+        for more_mb in range(16, 64, 8):
             with self.subTest(more_mb=more_mb):
                 log = self.temporary / "log"
                 self.play_below_a_limit(more_mb, TRACEINJECT_LOG=str(log))

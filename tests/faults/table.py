@@ -59,7 +59,7 @@ TABLE = [
     Fault("10,000-file limit", "10,000 older recordings of the name; the log beside the file cannot be made",
           f"nothing is lost; start.failed: {NOWHERE}",
           [FAULTS + "Disk.test_ten_thousand_older_files", FAULTS + "Disk.test_log_beside_the_file_cannot_be_made"]),
-    Fault("memory limit", "RLIMIT_AS 12 to 500 MB above what the program needs alone; malloc finds nothing for the writer, from a call on "
+    Fault("memory limit", "RLIMIT_AS 16 to 500 MB above what the program needs alone; malloc finds nothing for the writer, from a call on "
           "or once, or for the sampler; no room for activity buffers",
           "a gap out_of_memory, start.failed, buffers.exhausted, rings.refused; with less than 64 MiB left only TRACEINJECT_LOG tells",
           [FAULTS + "Limits.test_address_space_without_room_for_a_file",
