@@ -16,6 +16,9 @@ class AddressRoomTest : public testing::Test {
   void Limit(rlim_t bytes) {
     const rlimit limit{bytes, before_.rlim_max};
     ASSERT_EQ(setrlimit(RLIMIT_AS, &limit), 0);
+    rlimit now{};
+    ASSERT_EQ(getrlimit(RLIMIT_AS, &now), 0);
+    if (now.rlim_cur != bytes) GTEST_SKIP() << "an emulator keeps no such limit";
   }
 
   rlimit before_{};
@@ -29,6 +32,7 @@ TEST_F(AddressRoomTest, IsNoneWithoutALimit) {
 TEST_F(AddressRoomTest, IsWhatIsNotMapped) {
   constexpr std::int64_t kMapped = 1 << 30, kSlack = 1 << 20;
   Limit(rlim_t{1} << 46);  // sanitizers map terabytes
+  if (IsSkipped()) return;
   const std::int64_t before = AddressRoomBytes();
   void* mapped = mmap(nullptr, kMapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(mapped, MAP_FAILED);
@@ -38,6 +42,7 @@ TEST_F(AddressRoomTest, IsWhatIsNotMapped) {
 
 TEST_F(AddressRoomTest, IsLessThanNothingBelowWhatIsMapped) {
   Limit(1 << 20);
+  if (IsSkipped()) return;
   EXPECT_LT(AddressRoomBytes(), 0);
 }
 
