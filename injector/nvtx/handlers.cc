@@ -12,8 +12,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdlib>
 #include <cstring>
 #include <functional>
+#include <new>
 #include <string>
 #include <string_view>
 
@@ -43,12 +45,15 @@ thread_local constinit bool t_lost = false;
 // come here.
 class RegisteredNames {
  public:
+  // Null: there is no memory. To NVTX that is the default domain, or no text.
   const NvtxName* Find(std::string_view text) {
     std::atomic<Entry*>& bucket =
         buckets_[std::hash<std::string_view>()(text) % (sizeof buckets_ / sizeof buckets_[0])];
     Entry* first = bucket.load(std::memory_order_acquire);
     if (const Entry* known = Search(first, nullptr, text)) return &known->name;
-    auto* mine = new Entry{{0, text == "NCCL", strndup(text.data(), text.size())}, first};
+    Entry* mine = NewEntry(text);
+    if (mine == nullptr) return g_counters.Add(Health::kNvtxClipped), nullptr;
+    mine->next = first;
     mine->name.id = count_.fetch_add(1, std::memory_order_relaxed) + 1;
     while (!bucket.compare_exchange_weak(mine->next, mine, std::memory_order_acq_rel)) {
       // Somebody else added to the list: the same name, perhaps. Ours then stays unused.
@@ -64,6 +69,14 @@ class RegisteredNames {
     Entry* next;
   };
 
+  static Entry* NewEntry(std::string_view text) {
+    char* copy = strndup(text.data(), text.size());
+    if (copy == nullptr) return nullptr;
+    auto* entry = new (std::nothrow) Entry{{0, text == "NCCL", copy}, nullptr};
+    if (entry == nullptr) std::free(copy);
+    return entry;
+  }
+
   static const Entry* Search(const Entry* entry, const Entry* end, std::string_view text) {
     while (entry != end && text != entry->name.text) entry = entry->next;
     return entry == end ? nullptr : entry;
@@ -76,25 +89,34 @@ class RegisteredNames {
 constinit RegisteredNames g_domains;
 constinit RegisteredNames g_strings;
 
-std::string Utf8(const wchar_t* wide) {
-  std::string text;
+void AppendUtf8(const wchar_t* wide, std::string* text) {
   for (; wide != nullptr && *wide != 0; ++wide) {
     const auto code = static_cast<std::uint32_t>(*wide);
     if (code < 0x80) {
-      text += static_cast<char>(code);
+      *text += static_cast<char>(code);
     } else if (code < 0x800) {
-      text += static_cast<char>(0xC0 | code >> 6);
-      text += static_cast<char>(0x80 | (code & 0x3F));
+      *text += static_cast<char>(0xC0 | code >> 6);
+      *text += static_cast<char>(0x80 | (code & 0x3F));
     } else if (code < 0x10000) {
-      text += static_cast<char>(0xE0 | code >> 12);
-      text += static_cast<char>(0x80 | (code >> 6 & 0x3F));
-      text += static_cast<char>(0x80 | (code & 0x3F));
+      *text += static_cast<char>(0xE0 | code >> 12);
+      *text += static_cast<char>(0x80 | (code >> 6 & 0x3F));
+      *text += static_cast<char>(0x80 | (code & 0x3F));
     } else {
-      text += static_cast<char>(0xF0 | (code >> 18 & 7));
-      text += static_cast<char>(0x80 | (code >> 12 & 0x3F));
-      text += static_cast<char>(0x80 | (code >> 6 & 0x3F));
-      text += static_cast<char>(0x80 | (code & 0x3F));
+      *text += static_cast<char>(0xF0 | (code >> 18 & 7));
+      *text += static_cast<char>(0x80 | (code >> 12 & 0x3F));
+      *text += static_cast<char>(0x80 | (code >> 6 & 0x3F));
+      *text += static_cast<char>(0x80 | (code & 0x3F));
     }
+  }
+}
+
+// As much as there is memory for.
+std::string Utf8(const wchar_t* wide) {
+  std::string text;
+  try {
+    AppendUtf8(wide, &text);
+  } catch (const std::bad_alloc&) {
+    g_counters.Add(Health::kNvtxClipped);
   }
   return text;
 }

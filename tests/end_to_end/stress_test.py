@@ -173,6 +173,12 @@ class HardSurroundings(harness.TestCase):
         return recording
 
     @harness.without_sanitizer("its own malloc comes before the one that fails")
+    def test_no_memory_on_threads_of_the_program(self):
+        for call in (*range(2, 12), 20, 40, 60, 80, 100, 150):  # the first is when the library is loaded
+            with self.subTest(call=call):
+                self.play_without_memory(call, FAIL_MALLOC_THREAD="fake_train")
+
+    @harness.without_sanitizer("its own malloc comes before the one that fails")
     def test_no_memory_for_the_writer(self):
         for call in (1, 20, 100, 300, 700, 1500, 4000):
             with self.subTest(call=call):
