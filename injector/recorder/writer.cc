@@ -395,7 +395,7 @@ bool Writer::CreateFile() {
 void Writer::LeaveReason() {
   if (!file_.CreateElsewhere(cupti_client_.library())) return;
   DropEvents(&batch_);
-  EmptyBatch();
+  batch_ = Batch();
   AddHealth();
   Store();
   FinishFile(NowNs() - base_ns_);
@@ -433,7 +433,9 @@ void Writer::Store(bool may_stop) {
   g_counters.Set(Health::kWriterReopened, file_->reopened());
   if (last_stored_) {
     CountStored(batch_);
-    EmptyBatch();
+    const std::uint32_t flush = batch_.flush;
+    batch_ = Batch();
+    batch_.flush = flush;
     if (const RunFile::Removed removed = file_->TakeRemoved(); removed.flush != 0)
       dictionary_.ForgetUnused(removed.flush, removed.kept);
     return;
@@ -445,12 +447,6 @@ void Writer::Store(bool may_stop) {
   DropEvents(&batch_);
   if (may_stop && !gave_up_ && DictionaryRows(batch_) > kMaxWaitingRows)
     StopAtLimit("write_errors");
-}
-
-void Writer::EmptyBatch() noexcept {
-  const std::uint32_t flush = batch_.flush;
-  batch_ = Batch();
-  batch_.flush = flush;
 }
 
 void Writer::AddClockPair(bool with_cupti) {
@@ -573,7 +569,6 @@ void Writer::GiveUp(const std::string& reason) noexcept {
   } catch (...) {
   }
   DropEvents(&batch_);
-  EmptyBatch();
   try {
     TellWhyGivenUp(reason);
   } catch (...) {

@@ -102,8 +102,6 @@ class Writer {
   void EndFile(std::int64_t end);
   // `may_stop`: false while queues are drained, which stopping would do, too.
   void Store(bool may_stop = true);
-  // With what it took of memory.
-  void EmptyBatch() noexcept;
   void AddClockPair(bool with_cupti);
   void AddHealth();
   void DescribeCuptiError();

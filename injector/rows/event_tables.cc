@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "injector/rows/event_tables.h"
 
+#include <type_traits>
+
 namespace traceinject {
 namespace {
 
@@ -47,7 +49,7 @@ void CountStored(const Batch& batch) {
 void DropEvents(Batch* batch) {
   ForEachCounted(*batch, [](auto& rows, const EventTableInfo& info) {
     g_counters.Add(info.dropped, CountOf(rows));
-    rows.clear();
+    rows = std::remove_reference_t<decltype(rows)>();  // with the memory
   });
   batch->clock_pairs.clear();
   batch->health.clear();

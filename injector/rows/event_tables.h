@@ -51,7 +51,8 @@ CounterValues RowsToStore(const Batch& batch);
 
 // The batch was written.
 void CountStored(const Batch& batch);
-// Drops and counts all but the dictionary rows. The counters themselves will be told anew.
+// Drops and counts all but the dictionary rows, with the memory that they took. The counters
+// themselves will be told anew.
 void DropEvents(Batch* batch);
 
 }  // namespace traceinject
