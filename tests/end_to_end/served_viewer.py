@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A `traceview --serve` that runs beside a test, and a viewer that talks to it as the page does (viewer/serve/input_events.h)."""
 
+import contextlib
 import re
 import signal
 import struct
@@ -105,7 +106,9 @@ class Viewer:
             spent_us, _ = take_number(message, at)
             self.server_ms.append(spent_us / 1000)
             self.frame_bytes.append(self.socket.received_bytes - before)
-            self.socket.send(struct.pack("<BI", 2, self.frame))
+            # Of a server that has ended there may be more to read, last of all why.
+            with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+                self.socket.send(struct.pack("<BI", 2, self.frame))
         elif part == LINK:
             self.link = message[1:].decode()
         elif part == COPIED:
