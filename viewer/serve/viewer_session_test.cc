@@ -80,6 +80,14 @@ class ViewerSessionTest : public testing::Test {
     Tell(MoveBytes(at.x, at.y) + ButtonBytes(0, true) + ButtonBytes(0, false));
   }
 
+  // To an earlier time, and the button stays down.
+  void BeginDrag(std::uint8_t button) {
+    const MousePlace from = Place("stream 7", 2 * kMs);
+    Tell(MoveBytes(from.x, from.y));
+    Tell(ButtonBytes(button, true));
+    Tell(MoveBytes(from.x - 200, from.y));
+  }
+
   TemporaryFolder folder_;
   std::string path_ = folder_ / "run.db";
   bool leads_ = false;
@@ -273,10 +281,7 @@ TEST_F(ViewerSessionTest, MarksOfAnotherDoNotReplaceThoseThatAreSaved) {
 // A page that connects again holds no button: the drag of the one before does not go on.
 TEST_F(ViewerSessionTest, AStateThatIsGivenEndsADrag) {
   Open();
-  const MousePlace from = Place("stream 7", 2 * kMs);
-  Tell(MoveBytes(from.x, from.y));
-  Tell(ButtonBytes(0, true));
-  Tell(MoveBytes(from.x - 200, from.y));
+  BeginDrag(0);
   ASSERT_TRUE(timeline().measure().has_value());
   session_->Take(StateGiven{"measure=1.1ms..1.3ms"});
   session_->Take(LinkFollowed{"t=0.5ms..2ms"});
@@ -289,10 +294,7 @@ TEST_F(ViewerSessionTest, AStateThatIsGivenEndsADrag) {
 // Nor does it zoom to where it had come.
 TEST_F(ViewerSessionTest, AStateThatIsGivenEndsADragThatWouldZoom) {
   Open();
-  const MousePlace from = Place("stream 7", 2 * kMs);
-  Tell(MoveBytes(from.x, from.y));
-  Tell(ButtonBytes(2, true));
-  Tell(MoveBytes(from.x - 200, from.y));
+  BeginDrag(2);
   ASSERT_TRUE(timeline().zoom_range().has_value());
   const std::string link = session_->link();
   session_->Take(StateGiven{session_->TakeState().value()});
