@@ -99,6 +99,21 @@ std::string TooLittleRoom(const Options& options, std::int64_t room_bytes) {
          " MiB: raise it, or lower TRACEINJECT_BUFFERS";
 }
 
+// False: not even one with the reason can be made, and the log has it. Where there is too little
+// for more than that, *why says so.
+bool HasRoomForAFile(const Options& options, std::string* why) {
+  const std::int64_t room_bytes = AddressRoomBytes();
+  const std::string too_little = TooLittleRoom(options, room_bytes);
+  if (room_bytes < kLeastRoomBytes) {
+    Log log;
+    log.Open(options);
+    log.Line("not recording: " + too_little);
+    return false;
+  }
+  if (why->empty()) *why = too_little;
+  return true;
+}
+
 // `why` empty: start recording. Otherwise only the reason will be written, once the GPU is used.
 void Start(std::string why) {
   bool first = false;
@@ -106,15 +121,8 @@ void Start(std::string why) {
   auto* session = new Session;
   session->options = ParseOptions(session->environment.block());
   if (!session->options.enabled) return;
-  const std::int64_t room_bytes = AddressRoomBytes();
-  const std::string too_little = TooLittleRoom(session->options, room_bytes);
-  if (room_bytes < kLeastRoomBytes) {  // not even for a file with the reason
-    g_state.store(State::kDone, std::memory_order_release);
-    Log log;
-    log.Open(session->options);
-    return log.Line("not recording: " + too_little);
-  }
-  if (why.empty()) why = too_little;
+  if (!HasRoomForAFile(session->options, &why))
+    return g_state.store(State::kDone, std::memory_order_release);
   session->owner = getpid();
   session->writer = std::make_unique<Writer>(session->options, session->environment, NowNs());
   const bool running = why.empty() ? session->writer->Begin() : (session->writer->Fail(why), false);
