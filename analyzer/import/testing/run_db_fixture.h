@@ -95,7 +95,7 @@ class RunDbFixture {
     std::optional<TimeNs> dur_ns = 0;  // empty: still open
     std::string text = "range";
     NvtxKind kind = NvtxKind::kPushPop;
-    std::string domain = "";
+    std::string domain = {};
     std::int64_t tid = 4242;
     std::optional<std::int64_t> category = std::nullopt;
   };
@@ -244,7 +244,7 @@ class RunDbFixture {
     std::optional<TimeNs> created_ns = 0;
     std::optional<int> size = std::nullopt, rank = std::nullopt, device = std::nullopt;
     std::optional<int> nodes = std::nullopt;
-    std::string name = "";
+    std::string name = {};
   };
 
   // Creates `path`, replacing what is there.
