@@ -116,11 +116,10 @@ void CountDropped(CUcontext context, std::uint32_t stream) {
 }
 
 // Hands a buffer of ours to the writer. The names in it are copies.
-void Queue(std::uint8_t* buffer, std::size_t valid_bytes, bool copied, bool late) {
-  Node* node =
-      new (std::nothrow) Node{{buffer, valid_bytes, copied, late, g_record_clocks.current(),
-                               g_shared_session.taken_away_count()},
-                              g_completed.load(std::memory_order_relaxed)};
+void Queue(std::uint8_t* buffer, std::size_t valid_bytes, bool copied) {
+  Node* node = new (std::nothrow) Node{
+      {buffer, valid_bytes, copied, g_record_clocks.current(), g_shared_session.taken_away_count()},
+      g_completed.load(std::memory_order_relaxed)};
   if (node == nullptr) return Drop(buffer, valid_bytes);
   while (!g_completed.compare_exchange_weak(node->next, node, std::memory_order_release,
                                             std::memory_order_relaxed)) {
@@ -138,19 +137,16 @@ std::uint8_t* TakeForCopies() {
   return buffer;
 }
 
-template <bool late>
 void DeliverCopies(std::uint8_t* buffer, std::size_t bytes) {
   g_counters.Add(Health::kBuffersCompleted);
-  Queue(buffer, bytes, true, late);
+  Queue(buffer, bytes, true);
 }
 
 void Share(const TheirBuffers::Completed& completed) {
   TheirBuffers::Completed kept = completed;
   const int lend = g_shared_session.TakeLend(completed.buffer);
-  const bool late = g_shared_session.HasEndedSince(lend);
   {
-    RecordCopies copies(
-        {TakeForCopies, InternName, late ? DeliverCopies<true> : DeliverCopies<false>});
+    RecordCopies copies({TakeForCopies, InternName, DeliverCopies});
     kept.valid_bytes = Divide(
         g_shared_session, completed.buffer, std::min(completed.valid_bytes, completed.size), lend,
         [&](const CUpti_Activity* record, std::size_t bytes) { copies.Add(record, bytes); });
@@ -172,7 +168,7 @@ void CUPTIAPI OnBufferCompleted(CUcontext context, std::uint32_t stream, std::ui
     return;
   }
   if (!InternNames(buffer, valid_bytes)) return Drop(buffer, valid_bytes);
-  Queue(buffer, valid_bytes, false, false);
+  Queue(buffer, valid_bytes, false);
 }
 
 bool AreCalls(std::string_view name) {

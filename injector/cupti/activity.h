@@ -22,7 +22,6 @@ struct CompletedBuffer {
   std::uint8_t* data = nullptr;
   std::size_t valid_bytes = 0;
   bool copied = false;  // records of ours out of another client's buffer
-  bool late = false;    // which was out when a window ended: some are of after that
   int clock = 0;        // in force when it came back (record_clock.h)
   int taken_away = 0;   // how often CUPTI had been taken away by then (shared_session.h)
 };

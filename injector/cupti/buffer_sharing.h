@@ -25,11 +25,13 @@ namespace traceinject {
 template <typename Copy>
 class Division {
  public:
-  Division(const SharedSession& session, std::uint8_t* buffer, int lend, Copy copy)
+  Division(SharedSession& session, std::uint8_t* buffer, int lend, Copy copy)
       : session_(session), lend_(lend), kept_(buffer), copy_(copy) {}
 
   // Each record in turn, with memory that may be written to once the next one is added.
   void Add(CUpti_Activity* record, std::size_t bytes) {
+    if (WantedRecords::IsCalls(record->kind))
+      latest_call_ = LaterCorrelation(latest_call_, CallOf(record).correlationId);
     const std::uint32_t runtime_call =
         record->kind == CUPTI_ACTIVITY_KIND_RUNTIME ? CallOf(record).correlationId : 0;
     if (launch_ != nullptr && IsInside(launch_, runtime_call)) {
@@ -49,6 +51,7 @@ class Division {
   // After the last one: where what remains ends, without holes.
   std::uint8_t* End() {
     Settle();
+    if (latest_call_ != 0) session_.NoteCall(latest_call_);
     return kept_;
   }
 
@@ -99,20 +102,21 @@ class Division {
             FindAllowedCall(CudaDomain::kRuntime, CallOf(record).cbid) != nullptr);
   }
 
-  const SharedSession& session_;
+  SharedSession& session_;
   const int lend_;
   std::uint8_t* kept_;
   Copy copy_;
   CUpti_Activity* launch_ = nullptr;  // of the driver's, which the next call may be around
   std::size_t launch_bytes_ = 0;
   std::uint32_t last_runtime_call_ = 0;  // if the last record is one
+  std::uint32_t latest_call_ = 0;        // 0: none
 };
 
 // Returns how many bytes of a buffer of the other client's remain. `lend`: of the buffer
 // (SharedSession::TakeLend).
 template <typename Copy>
-std::size_t Divide(const SharedSession& session, std::uint8_t* buffer, std::size_t valid_bytes,
-                   int lend, Copy copy) {
+std::size_t Divide(SharedSession& session, std::uint8_t* buffer, std::size_t valid_bytes, int lend,
+                   Copy copy) {
   Division<Copy> division(session, buffer, lend, copy);
   const bool whole = ForEachRecord(
       *session.cupti(), buffer, valid_bytes,

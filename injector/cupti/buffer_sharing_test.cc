@@ -120,6 +120,18 @@ TEST_F(BufferSharing, OutsideOfAWindowNoLaunchIsOurs) {
   Expect("", "211:1 652:2 ");
 }
 
+TEST_F(BufferSharing, TheLatestCallIsKnownAlsoIfItIsNobodys) {
+  EXPECT_EQ(session_.latest_call(), 0u);
+  for (const std::uint32_t correlation : {0xFFFFFFFEu, 3u, 0xFFFFFFFFu})
+    Call(kDriver, kDriversGetDevice, correlation);
+  Expect("", "3:4294967294 3:3 3:4294967295 ");
+  EXPECT_EQ(session_.latest_call(), 3u) << "they wrapped";
+  records_.clear();
+  Call(kDriver, kDriversGetDevice, 2);
+  Expect("", "3:2 ");
+  EXPECT_EQ(session_.latest_call(), 3u);
+}
+
 TEST_F(BufferSharing, OfABufferThatCameBackLateWhatWasOursIsOurs) {
   WeWantLaunches();
   session_.DisableOurs();

@@ -6,6 +6,7 @@
 #include "injector/base/counters.h"
 #include "injector/cupti/allow_list.h"
 #include "injector/cupti/record_walk.h"
+#include "injector/cupti/wanted_records.h"
 
 namespace traceinject {
 namespace {
@@ -38,9 +39,9 @@ int ActivityDecoder::Decode(const CompletedBuffer& buffer, const Between& betwee
   times_.Read();
   clock_ = buffer.clock;
   copied_ = buffer.copied;
-  late_ = buffer.late;
   if (taken_away_ != buffer.taken_away) correlation_.Restart();
   taken_away_ = buffer.taken_away;
+  if (copied_ && !gaps_.empty()) NoteLaunches(buffer);
   const bool whole = ForEachRecord(*cupti_, buffer.data, buffer.valid_bytes,
                                    [&](CUpti_Activity* record, std::size_t) {
                                      gpu_work += Add(record);
@@ -88,7 +89,8 @@ void ActivityDecoder::AddKernel(const KernelRecord& record) {
   Interval interval{};
   bool repaired = false;
   const bool timed = TimesOf(record.start, record.end, &interval, &repaired);
-  if (timed && IsLeftOut(interval.start)) return;
+  const std::uint64_t correlation = correlation_.Widen(record.correlationId);
+  if (timed && IsLeftOut(interval.start, correlation)) return;
   g_counters.Add(Health::kKernelSeen);
   if (!timed) return g_counters.Add(Health::kKernelDropped);
   if (repaired) g_counters.Add(Health::kKernelRepaired);
@@ -105,7 +107,7 @@ void ActivityDecoder::AddKernel(const KernelRecord& record) {
   batch_->kernels.push_back(
       {interval.start, interval.dur,
        dictionary_->Stream(record.deviceId, record.contextId, record.streamId),
-       dictionary_->Shape(record.name, shape), correlation_.Widen(record.correlationId),
+       dictionary_->Shape(record.name, shape), correlation,
        dictionary_->GraphNode(record.graphId, record.graphNodeId)});
 }
 
@@ -114,14 +116,15 @@ void ActivityDecoder::AddMemcpy(const Record& record, int src_device, int dst_de
   Interval interval{};
   bool repaired = false;
   const bool timed = TimesOf(record.start, record.end, &interval, &repaired);
-  if (timed && IsLeftOut(interval.start)) return;
+  const std::uint64_t correlation = correlation_.Widen(record.correlationId);
+  if (timed && IsLeftOut(interval.start, correlation)) return;
   g_counters.Add(Health::kMemcpySeen);
   if (!timed) return g_counters.Add(Health::kMemcpyDropped);
   batch_->memcpys.push_back(
       {interval.start, interval.dur,
        dictionary_->Stream(record.deviceId, record.contextId, record.streamId), record.copyKind,
        record.srcKind, record.dstKind, (record.flags & CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC) != 0,
-       static_cast<std::int64_t>(record.bytes), correlation_.Widen(record.correlationId),
+       static_cast<std::int64_t>(record.bytes), correlation,
        dictionary_->GraphNode(record.graphId, record.graphNodeId), src_device, dst_device});
 }
 
@@ -133,7 +136,8 @@ void ActivityDecoder::AddMemset(const MemsetRecord& record) {
   Interval interval{};
   bool repaired = false;
   const bool timed = TimesOf(record.start, record.end, &interval, &repaired);
-  if (timed && IsLeftOut(interval.start)) return;
+  const std::uint64_t correlation = correlation_.Widen(record.correlationId);
+  if (timed && IsLeftOut(interval.start, correlation)) return;
   g_counters.Add(Health::kMemsetSeen);
   if (!timed) return g_counters.Add(Health::kMemsetDropped);
   ++memsets_.count;
@@ -143,15 +147,14 @@ void ActivityDecoder::AddMemset(const MemsetRecord& record) {
   batch_->memsets.push_back(
       {interval.start, interval.dur,
        dictionary_->Stream(record.deviceId, record.contextId, record.streamId), record.value,
-       record.memoryKind, static_cast<std::int64_t>(record.bytes),
-       correlation_.Widen(record.correlationId),
+       record.memoryKind, static_cast<std::int64_t>(record.bytes), correlation,
        dictionary_->GraphNode(record.graphId, record.graphNodeId)});
 }
 
 void ActivityDecoder::AddMemoryOperation(const MemoryRecord& record) {
   const std::int64_t time_ns = times_.ToRealtimeNs(clock_, record.timestamp);
   const bool timed = IsMoment(time_ns);
-  if (timed && IsLeftOut(time_ns - base_ns_)) return;
+  if (timed && copied_ && IsInGap(time_ns - base_ns_)) return;
   g_counters.Add(Health::kMemorySeen);
   if (!timed) return g_counters.Add(Health::kMemoryDropped);
   const bool on_stream = record.isAsync != 0 && record.contextId != CUPTI_INVALID_CONTEXT_ID &&
@@ -165,15 +168,35 @@ void ActivityDecoder::AddMemoryOperation(const MemoryRecord& record) {
        correlation_.Widen(record.correlationId)});
 }
 
-void ActivityDecoder::EndGap(std::int64_t time) {
+void ActivityDecoder::EndGap(std::int64_t time, std::uint32_t latest_call) {
   if (gaps_.empty()) return;
   gaps_.back().end = time;
+  if (latest_call != 0) gaps_.back().last_in = correlation_.Widen(latest_call);
   if (gaps_.size() > kGaps) gaps_.erase(gaps_.begin());
 }
 
 bool ActivityDecoder::IsInGap(std::int64_t time) const {
-  return std::any_of(gaps_.begin(), gaps_.end(),
-                     [time](const Gap& gap) { return gap.begin <= time && time < gap.end; });
+  return std::any_of(gaps_.begin(), gaps_.end(), [time](const Gap& gap) { return gap.Has(time); });
+}
+
+// Before the records are added: that of a call may come after that of its work.
+void ActivityDecoder::NoteLaunches(const CompletedBuffer& buffer) {
+  ForEachRecord(*cupti_, buffer.data, buffer.valid_bytes,
+                [this](CUpti_Activity* record, std::size_t) {
+                  if (!WantedRecords::IsCalls(record->kind)) return;
+                  const auto& call = *reinterpret_cast<const ApiRecord*>(record);
+                  Interval interval{};
+                  bool repaired = false;
+                  if (!TimesOf(call.start, call.end, &interval, &repaired)) return;
+                  const std::uint64_t correlation = correlation_.Widen(call.correlationId);
+                  for (Gap& gap : gaps_) gap.NoteCall(interval.start, correlation);
+                });
+}
+
+bool ActivityDecoder::IsLeftOut(std::int64_t start, std::uint64_t correlation) const {
+  return copied_ && std::any_of(gaps_.begin(), gaps_.end(), [=](const Gap& gap) {
+           return gap.HasLaunched(start, correlation);
+         });
 }
 
 void ActivityDecoder::AddApi(const ApiRecord& record) {
@@ -185,12 +208,13 @@ void ActivityDecoder::AddApi(const ApiRecord& record) {
   Interval interval{};
   bool repaired = false;
   const bool timed = TimesOf(record.start, record.end, &interval, &repaired);
-  if (timed && (!copied_ || late_) && IsInGap(interval.start)) return;
+  const std::uint64_t correlation = correlation_.Widen(record.correlationId);
+  last_call_ = std::max(last_call_, correlation);
+  if (timed && IsInGap(interval.start)) return;
   g_counters.Add(Health::kApiSeen);
   if (!timed) return g_counters.Add(Health::kApiDropped);
   const std::uint32_t name = dictionary_->ApiName(static_cast<int>(domain), record.cbid, call->name,
                                                   static_cast<int>(call->call_class));
-  const std::uint64_t correlation = correlation_.Widen(record.correlationId);
   const ApiRow row{interval.start, interval.dur, dictionary_->Thread(record.threadId),
                    name,           correlation,  static_cast<std::int32_t>(record.returnValue)};
   if (!driver) {

@@ -64,12 +64,13 @@ class ActivityDecoder {
     return times_.ToRealtimeNs(g_record_clocks.current(), timestamp);
   }
 
-  // Calls that begin between windows are left out: some are on at all times (MayBlock). Not those
-  // of buffers of another client's, of which work from before a window is taken, too; but of one
-  // that came back late, calls and work. Times as in rows; told before what was recorded then is
-  // decoded.
-  void BeginGap(std::int64_t time) { gaps_.push_back({time, kOpen}); }
-  void EndGap(std::int64_t time);
+  // Calls that begin between windows are left out: some are on at all times (MayBlock). Of another
+  // client's buffers, which may hold all that was done in its session, so is the work that they
+  // launched. Times as in rows: from when all was off to when the first is on again; told before
+  // what was recorded then is decoded.
+  // `latest_call`: SharedSession::latest_call() then.
+  void BeginGap(std::int64_t time) { gaps_.push_back({time, kOpen, last_call_}); }
+  void EndGap(std::int64_t time, std::uint32_t latest_call);
 
   MemsetLimit::Seen memsets() const { return memsets_; }
   // Records of kProbeCall so far.
@@ -81,14 +82,27 @@ class ActivityDecoder {
   struct Interval {
     std::int64_t start, dur;
   };
+  // Work runs later than it was launched. So calls of before a gap and those in it are told apart
+  // by the last correlation id of each, as far as they are known.
   struct Gap {
     std::int64_t begin, end;
+    std::uint64_t last_before = 0, last_in = 0;
+
+    bool Has(std::int64_t time) const { return begin <= time && time < end; }
+    void NoteCall(std::int64_t start, std::uint64_t correlation) {
+      if (start < begin) last_before = std::max(last_before, correlation);
+      if (Has(start)) last_in = std::max(last_in, correlation);
+    }
+    bool HasLaunched(std::int64_t start, std::uint64_t correlation) const {
+      return correlation > last_before && (Has(start) || (start >= end && correlation <= last_in));
+    }
   };
   static constexpr std::int64_t kOpen = std::numeric_limits<std::int64_t>::max();
   static constexpr std::size_t kGaps = 16;  // records do not come later than that
   bool IsInGap(std::int64_t time) const;
+  void NoteLaunches(const CompletedBuffer& buffer);
   // Whether work that began then is to be left out.
-  bool IsLeftOut(std::int64_t time) const { return late_ && IsInGap(time); }
+  bool IsLeftOut(std::int64_t start, std::uint64_t correlation) const;
 
   bool TimesOf(std::uint64_t start, std::uint64_t end, Interval* interval, bool* repaired) const;
   // Whether it was GPU work.
@@ -107,10 +121,11 @@ class ActivityDecoder {
   Dictionary* dictionary_;
   Batch* batch_;
   RecordTimes times_{&g_record_clocks};
-  bool copied_ = false, late_ = false;   // of the buffer that is decoded
+  bool copied_ = false;                  // the buffer that is decoded
   int clock_ = RecordClocks::kRealtime;  // the same
   CorrelationWidener correlation_;
-  int taken_away_ = 0;  // CompletedBuffer::taken_away of the buffers so far
+  int taken_away_ = 0;           // CompletedBuffer::taken_away of the buffers so far
+  std::uint64_t last_call_ = 0;  // the latest correlation id of one
   std::vector<Gap> gaps_;
   MemsetLimit::Seen memsets_;
   std::int64_t probes_ = 0;

@@ -11,6 +11,7 @@
 #include <cupti.h>
 
 #include <cstddef>
+#include <cstdint>
 
 namespace traceinject {
 
@@ -22,6 +23,11 @@ using MemsetRecord = CUpti_ActivityMemset4;
 using MemoryRecord = CUpti_ActivityMemory3;  // 12.6 emits Memory4
 using StreamRecord = CUpti_ActivityStream;
 using ApiRecord = CUpti_ActivityAPI;
+
+// Of two correlation ids, which wrap, and of which 0 is none.
+inline std::uint32_t LaterCorrelation(std::uint32_t one, std::uint32_t other) {
+  return one == 0 || static_cast<std::int32_t>(other - one) > 0 ? other : one;
+}
 
 #define TRACEINJECT_OFFSET(type, field, offset) \
   static_assert(offsetof(type, field) == (offset), #type "." #field)

@@ -193,6 +193,13 @@ CUptiResult SharedSession::Flush(std::uint32_t flags) {
   return result;
 }
 
+void SharedSession::NoteCall(std::uint32_t correlation) {
+  std::uint32_t latest = latest_call();
+  while (!latest_call_.compare_exchange_weak(latest, LaterCorrelation(latest, correlation),
+                                             std::memory_order_relaxed)) {
+  }
+}
+
 void SharedSession::SetOwnThread() {
   const auto id = cupti()->SetThreadIdType != nullptr ? static_cast<std::uint64_t>(gettid())
                                                       : static_cast<std::uint64_t>(pthread_self());
@@ -334,6 +341,7 @@ void SharedSession::TakenAway() {
   lent_.store(0, std::memory_order_relaxed);
   their_buffers_.Forget();
   lends_.Forget();
+  latest_call_.store(0, std::memory_order_relaxed);
   calls_.Forget();
   g_record_clocks.Use(nullptr);
   taken_away_count_.fetch_add(1, std::memory_order_acq_rel);

@@ -110,6 +110,10 @@ class SharedSession {
   int TakeLend(const std::uint8_t* buffer) { return lends_.Take(buffer).value_or(0); }
   bool HasEndedSince(int lend) const { return lend < ends_.load(std::memory_order_acquire); }
   const WantedRecords& wanted_until_end() const { return wanted_until_end_; }
+  // The latest correlation id of the calls in the other client's buffers so far, ours or not; 0:
+  // there was none.
+  void NoteCall(std::uint32_t correlation);
+  std::uint32_t latest_call() const { return latest_call_.load(std::memory_order_relaxed); }
 
   // The calling thread is ours: what it calls is none of the other client's business.
   void SetOwnThread();
@@ -215,6 +219,7 @@ class SharedSession {
   WantedRecords wanted_until_end_;
   std::atomic<int> ends_{0};  // how often that was
   LendTable lends_;           // buffers of theirs, with ends_ when they were lent
+  std::atomic<std::uint32_t> latest_call_{0};
   CallSwitches calls_;
   CallSwitches::Calls runtime_stay_on_, driver_stay_on_;
   std::atomic<CUpti_BuffersCallbackRequestFunc> request_{nullptr};

@@ -65,7 +65,7 @@ bool CuptiClient::IsRecording() const { return MayRecord() && g_shared_session.a
 bool CuptiClient::Open(const AtEdge& at_edge) {
   in_window_ = true;
   if (!MayRecord()) {
-    edge_ns_ = NowNs();
+    first_on_ns_ = edge_ns_ = NowNs();
     at_edge();
     return true;
   }
@@ -109,6 +109,8 @@ bool CuptiClient::Start(const AtEdge& at_edge) {
   std::vector<std::string> refused;
   bool started = false;
   RunAtSafePoint([&] {
+    first_on_ns_ = NowNs();
+    latest_call_ = g_shared_session.latest_call();
     started = activity_.Start(&refused, &why);
     edge_ns_ = NowNs();
     at_edge();

@@ -63,6 +63,10 @@ class CuptiClient {
   void Close(const AtEdge& at_edge);
   // When recording began or ended the last time.
   std::int64_t edge_ns() const { return edge_ns_; }
+  // When the first of what is recorded was turned on the last time, and which call of another
+  // client's session was the latest by then (SharedSession::latest_call).
+  std::int64_t first_on_ns() const { return first_on_ns_; }
+  std::uint32_t latest_call() const { return latest_call_; }
   // Before a flush; `probing`: of a recording that has a file.
   void BeginFlush(bool probing);
   // Activity::Flush(), unless it had better wait (SharedSession::Rests), or must not be.
@@ -103,7 +107,8 @@ class CuptiClient {
   std::vector<std::string> refused_;
   bool in_window_ = false;
   bool may_flush_ = true;
-  std::int64_t edge_ns_ = 0;
+  std::int64_t edge_ns_ = 0, first_on_ns_ = 0;
+  std::uint32_t latest_call_ = 0;
   CaptureGapRow unseen_gap_{};  // since we stand aside; row 0: we do not
   CaptureGapRow room_gap_{};    // since a profiler has the room that it asked for; the same
   std::uint64_t last_gap_row_;

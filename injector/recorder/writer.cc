@@ -161,10 +161,9 @@ void Writer::OpenWindow() {
   DrainQueues();
   // Of a thread that was just telling when the last window ended.
   event_decoder_.nvtx().ForgetRanges();
-  const std::int64_t begin = NowNs() - base_ns_;
   const auto record = [this] { g_sources.store(SourcesOf(options_), std::memory_order_relaxed); };
   if (!cupti_client_.Open(record)) return StopAtLimit("other_client");
-  activity_decoder_->EndGap(begin);
+  activity_decoder_->EndGap(cupti_client_.first_on_ns() - base_ns_, cupti_client_.latest_call());
   const std::int64_t now = cupti_client_.edge_ns() - base_ns_;
   stall_watch_.Forget(now);
   batch_.gaps.push_back(window_.EndGap(now));

@@ -150,6 +150,22 @@ class OtherClient(Program):
         self.assertEqual(set(inside) - {told_by_cupti(kernel).correlation for kernel in recording.kernels()}, set())
         self.assertEqual(recording.without_call("kernel"), 0)
 
+    def test_windows_of_a_gpu_that_is_behind(self):
+        """Of its session we take what was launched in our windows, which begin half a second after they are due: no thread passes by."""
+        traced, _ = self.profile("--steps", "40", "--step-us", "100000", "--kernel-us", "12000", "--sync", "none", sessions="3-18,20-38",
+                                 preload=True, env={"TRACEINJECT_WINDOW": "every:2s:1s"})
+        recording, truth = self.open(), self.truth(traced)
+        gaps = [(recording.base + start, recording.base + start + dur) for start, dur in recording.rows("SELECT start, coalesce(dur, 1 << 62) FROM capture_gap")]
+        recorded = {told_by_cupti(kernel).correlation for kernel in recording.kernels()}
+        calls = {told_by_cupti(call).correlation for call in recording.calls()}
+        launched = {call["correlation"]: call["start"] for call in truth.of("api") if not call["nested"]}
+        in_windows = {kernel.correlation for kernel in truth.kernels()
+                      if all(not start - NEAR_NS <= launched[kernel.correlation] <= end + NEAR_NS for start, end in gaps)}
+        self.assertGreater(len(in_windows), 300)
+        self.assertEqual(in_windows - recorded, set())
+        self.assertEqual(recorded - calls, set())
+        self.assertEqual({kernel.correlation for kernel in truth.kernels()} & calls - recorded, set())
+
     def test_every_version_of_cupti(self):
         for cuda in ("cuda12_0", "cuda12"):
             with self.subTest(cuda=cuda):
