@@ -88,6 +88,9 @@ endfunction()
 
 # Tests run in seconds, and would take most of the time to compile. Not those that run under an emulator.
 set(TRACEINJECT_TEST_OPTIMIZATION $<$<CONFIG:Release>:$<IF:$<BOOL:${CMAKE_CROSSCOMPILING}>,-O1,-O0>>)
+if(TRACEINJECT_SANITIZE)
+  set(TRACEINJECT_TEST_OPTIMIZATION -O1) # the injector's, too: g++ reads headers that it compiled at -O1 at that only
+endif()
 
 # What nearly all tests include, compiled ahead once: GoogleTest, the standard library and, where a test's libraries use
 # it, the report. Three tenths of the time for a file of tests. Only of g++ with TRACEINJECT_UNITY: without, each file has
