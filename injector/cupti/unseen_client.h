@@ -71,6 +71,8 @@ class UnseenClient {
   // kCame. What was done until `whole_until_ns` is in no such buffer.
   void NoteMissing(std::int64_t whole_until_ns);
   bool active() const { return active_; }
+  // Whether the last flush brought nothing: the next one may show that somebody has come.
+  bool has_missed() const { return misses_ > 0; }
   // What was done by then was recorded for certain: work that is not done keeps back other that is,
   // in the same buffer, at however many flushes.
   std::int64_t whole_until_ns() const { return whole_until_ns_; }

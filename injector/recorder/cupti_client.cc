@@ -62,6 +62,11 @@ bool CuptiClient::Flush(bool everything) {
 
 bool CuptiClient::IsRecording() const { return MayRecord() && g_shared_session.attached(); }
 
+bool CuptiClient::IsInDoubt() const {
+  return IsRecording() && !g_shared_session.IsUsedByThem() &&
+         (unseen_client_.has_missed() || !g_shared_session.HasLent());
+}
+
 bool CuptiClient::Open(const AtEdge& at_edge) {
   in_window_ = true;
   if (!MayRecord()) {

@@ -53,6 +53,9 @@ class CuptiClient {
   bool LookForFinalize();
   // Now and then: makes the room that a profiler asks for, or comes back when it is done.
   bool FollowProfiler();
+  // Whether it takes a flush to know that what was done by now is recorded: CUPTI has no buffer of
+  // ours, whose coming back would show it.
+  bool IsInDoubt() const;
   // After a flush, with what was decoded so far; `forced`: the last one.
   bool LookForOthers(const UnseenClient::Decoded& decoded, bool forced);
 

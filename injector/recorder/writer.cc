@@ -172,6 +172,7 @@ void Writer::OpenWindow() {
 }
 
 void Writer::CloseWindow() {
+  if (!LookBeforeWindowCloses()) return StopAtLimit("other_client");
   cupti_client_.Close([] { g_sources.store(0, std::memory_order_relaxed); });
   samplers_.NoteWindow();
   activity_decoder_->BeginGap(NowNs() - base_ns_);
@@ -179,6 +180,22 @@ void Writer::CloseWindow() {
   event_decoder_.nvtx().ForgetRanges();
   stall_watch_.Forget(NowNs() - base_ns_);
   log_.Line("window closed");
+}
+
+bool Writer::LookForOthers(bool forced) {
+  return cupti_client_.LookForOthers(
+      {activity_decoder_->probes(), activity_decoder_->correlation()}, forced);
+}
+
+// Afterwards nothing is recorded that could show whether somebody else got the records of it.
+bool Writer::LookBeforeWindowCloses() {
+  for (int flush = 0; flush < UnseenClient::kMisses && cupti_client_.IsInDoubt(); ++flush) {
+    cupti_client_.BeginFlush(file_.is_open());
+    const bool flushed = cupti_client_.Flush(false);
+    DrainQueues();
+    if (flushed && !LookForOthers(false)) return false;
+  }
+  return true;
 }
 
 std::int64_t Writer::LongestWait(std::int64_t wait_ns) const {
@@ -214,9 +231,7 @@ void Writer::Flush(bool everything) {
                                   stall_watch_.WantsAll(StallWatch::ReadMoment(base_ns_)));
   const bool flushed = cupti_client_.Flush(all);
   const int gpu_records = DrainQueues();
-  if (flushed && !cupti_client_.LookForOthers(
-                     {activity_decoder_->probes(), activity_decoder_->correlation()}, everything))
-    return StopAtLimit("other_client");
+  if (flushed && !LookForOthers(everything)) return StopAtLimit("other_client");
   cupti_client_.LookAtMemsets(activity_decoder_->memsets());
   activity_decoder_->EndFlush(all, [this] { StoreIfMany(); });
   EndEvents(everything);

@@ -82,6 +82,8 @@ class Writer {
   void FollowWindow();
   void OpenWindow();
   void CloseWindow();
+  bool LookForOthers(bool forced);
+  bool LookBeforeWindowCloses();
   void ReadNcclLog();
   std::int64_t LongestWait(std::int64_t wait_ns) const;
   void Flush(bool everything);

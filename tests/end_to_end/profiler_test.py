@@ -318,6 +318,16 @@ class OtherClient(Program):
         recording, truth = self.open(), self.truth(traced)
         self.assert_missing_only_in(recording, truth, recording.rows("SELECT start, coalesce(dur, 1 << 62), reason FROM capture_gap ORDER BY start"))
 
+    def test_unseen_client_just_before_a_window_ends(self):
+        """A flush saw that nothing comes any more, and waited for a thread to look into it; the window ended before the next one."""
+        env = {"TRACEINJECT_WINDOW": "seconds:0-2", "TRACEINJECT_FLUSH_MS": "50"}
+        traced, _ = self.profile("--profile-unseen", "--steps", "20", "--step-us", "150000", sessions="12-12", preload=True, env=env)
+        recording, truth = self.open(), self.truth(traced)
+        gaps = recording.rows("SELECT start, coalesce(dur, 1 << 62), reason FROM capture_gap ORDER BY start")
+        self.assertEqual([reason for _, _, reason in gaps], ["other_client", "window"])
+        self.assertGreater(len(recording.kernels()), 100)
+        self.assert_missing_only_in(recording, truth, gaps)
+
     def test_unseen_client_before_the_first_probe(self):
         """Our callbacks are gone before a call of ours was recorded: that none ever is has to be a sign, too."""
         self.check_unseen("--steps", "90", sessions="5-8,50-60", env={"TRACEINJECT_FLUSH_MS": "150"})
