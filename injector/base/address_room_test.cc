@@ -31,7 +31,7 @@ TEST_F(AddressRoomTest, IsNoneWithoutALimit) {
 
 TEST_F(AddressRoomTest, IsWhatIsNotMapped) {
   constexpr std::int64_t kMapped = 1 << 30, kSlack = 1 << 20;
-  Limit(rlim_t{1} << 46);  // sanitizers map terabytes
+  Limit(rlim_t{1} << 60);  // sanitizers map up to 128 TB
   if (IsSkipped()) return;
   const std::int64_t before = AddressRoomBytes();
   void* mapped = mmap(nullptr, kMapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -41,6 +41,9 @@ TEST_F(AddressRoomTest, IsWhatIsNotMapped) {
 }
 
 TEST_F(AddressRoomTest, IsLessThanNothingBelowWhatIsMapped) {
+#if defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "its runtime maps memory all the time, and ends where it cannot";
+#endif
   Limit(1 << 20);
   if (IsSkipped()) return;
   EXPECT_LT(AddressRoomBytes(), 0);
