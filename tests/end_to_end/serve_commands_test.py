@@ -300,6 +300,7 @@ class Commands(Page):
 
     def test_what_is_not_offered_changes_nothing(self):
         self.begin()
+        self.settle()
         for name, keys in NOT_OFFERED.items():
             before = self.browser.run("return [link, state, canvas.dataset.frame]")
             self.browser.devtools("Input.dispatchKeyEvent", type="keyDown", key=keys[-1].lower(), code=f"Key{keys[-1]}",
