@@ -53,6 +53,15 @@ class DecoderTest : public ::testing::Test {
     record.correlationId = correlation;
     Add(record);
   }
+  void AddKernel(std::uint32_t correlation, std::uint64_t start) {
+    KernelRecord kernel{};
+    kernel.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
+    kernel.name = "gemm";
+    kernel.correlationId = correlation;
+    kernel.start = start;
+    kernel.end = start + 10;
+    Add(kernel);
+  }
   int Decode(bool copied = false) {
     const int work = decoder_.Decode({bytes_.data(), bytes_.size(), copied});
     bytes_.clear();
@@ -85,9 +94,6 @@ TEST_F(DecoderTest, CallsBetweenWindowsAreLeftOut) {
 
 TEST_F(DecoderTest, OfAnotherClientsBufferNothingFromBetweenWindowsIsTaken) {
   decoder_.BeginGap(4000);
-  KernelRecord kernel{};
-  kernel.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
-  kernel.name = "gemm";
   MemcpyRecord copy{};
   copy.kind = CUPTI_ACTIVITY_KIND_MEMCPY;
   MemsetRecord set{};
@@ -96,10 +102,10 @@ TEST_F(DecoderTest, OfAnotherClientsBufferNothingFromBetweenWindowsIsTaken) {
   memory.kind = CUPTI_ACTIVITY_KIND_MEMORY2;
   std::uint32_t correlation = 0;
   for (const std::uint64_t start : {4999, 5000}) {
-    kernel.correlationId = copy.correlationId = set.correlationId = ++correlation;
-    kernel.start = copy.start = set.start = memory.timestamp = start;
-    kernel.end = copy.end = set.end = start + 10;
-    Add(kernel);
+    copy.correlationId = set.correlationId = ++correlation;
+    copy.start = set.start = memory.timestamp = start;
+    copy.end = set.end = start + 10;
+    AddKernel(correlation, start);
     Add(copy);
     Add(set);
     Add(memory);
@@ -120,15 +126,9 @@ TEST_F(DecoderTest, OfAnotherClientsBufferNothingFromBetweenWindowsIsTaken) {
 TEST_F(DecoderTest, OfAnotherClientsBufferWorkIsOfTheTimeThatItWasLaunchedIn) {
   decoder_.BeginGap(10'000);
   decoder_.EndGap(20'000, 0);
-  KernelRecord kernel{};
-  kernel.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
-  kernel.name = "gemm";
   for (const std::uint32_t launch : {1, 2, 3}) {
-    kernel.correlationId = launch;
-    kernel.start = launch * 10'000 + 3'000;
-    kernel.end = kernel.start + 10;
-    Add(kernel);
-    const std::uint64_t launched = kernel.start - 7'000;
+    const std::uint64_t launched = launch * 10'000 - 4'000;
+    AddKernel(launch, launched + 7'000);
     AddCall(CUPTI_ACTIVITY_KIND_RUNTIME, 211, launch, launched, launched + 10);
   }
   Decode(true);
@@ -142,15 +142,7 @@ TEST_F(DecoderTest, OfAnotherClientsBufferWorkIsOfTheTimeThatItWasLaunchedIn) {
 TEST_F(DecoderTest, WorkThatWasLaunchedBeforeAWindowIsLeftOutWhereItsCallIsNotTold) {
   decoder_.BeginGap(10'000);
   decoder_.EndGap(20'000, 7);
-  KernelRecord kernel{};
-  kernel.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
-  kernel.name = "gemm";
-  kernel.start = 22'000;
-  kernel.end = 22'010;
-  for (const std::uint32_t launch : {7, 8}) {
-    kernel.correlationId = launch;
-    Add(kernel);
-  }
+  for (const std::uint32_t launch : {7, 8}) AddKernel(launch, 22'000);
   Decode(true);
   ASSERT_EQ(batch_.kernels.size(), 1u);
   EXPECT_EQ(batch_.kernels[0].correlation, 8u);
