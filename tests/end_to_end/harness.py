@@ -43,6 +43,9 @@ CUDA_VERSIONS = ("cuda12_0", "cuda12", "cuda13")
 # Everything that the player can do, short of special endings.
 EVERYTHING = ["--nvtx", "--nccl", "new", "--devices", "2", "--memcpy", "--memset", "--peer", "--events", "--graph", "4",
               "--cluster", "--alloc", "--data-wait-us", "300", "--failing-call"]
+# Buffers and their records come back in another order. The fake CUPTI fills a 512th to a 64th of each: where the writer had
+# no processor for as long as a run takes, more are out than the default pool has, although their records would fit in three.
+SHUFFLED = {"FAKE_CUPTI_SHUFFLE": "7", "TRACEINJECT_BUFFERS": "2G"}
 
 # The calls that are recorded, by domain: 1 runtime, 2 driver. Only those that the player makes.
 RECORDED_CALLS = {

@@ -13,7 +13,7 @@ SESSIONS = "2-3,5-5,7-9"
 NEAR_NS = 2_000  # of a time that was brought back from the other client's clock
 APART_NS = 1_000_000  # those whose correlation ids are alike are, also where a busy machine reads that clock badly
 KERNEL = 10  # CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL
-BAD = {"FAKE_CUPTI_SHUFFLE": "7", "FAKE_CUPTI_DELAY_MS": "5"}
+BAD = {**harness.SHUFFLED, "FAKE_CUPTI_DELAY_MS": "5"}
 
 
 def told_by_cupti(row):

@@ -123,7 +123,7 @@ class Recording(harness.TestCase):
             with self.subTest(cuda=cuda):
                 output = f"{cuda}.db"
                 ended = self.play("--steps", "10", "--threads", "2", *harness.EVERYTHING, cuda=cuda,
-                                  env={"TRACEINJECT_OUTPUT": output, "FAKE_CUPTI_NESTED": "1", "FAKE_CUPTI_SHUFFLE": "7"})
+                                  env={"TRACEINJECT_OUTPUT": output, "FAKE_CUPTI_NESTED": "1", **harness.SHUFFLED})
                 self.assertEqual((ended.code, ended.stdout, ended.stderr), (0, "trained\n", ""))
                 self.assert_everything(self.open(output), self.truth(ended))
 
@@ -179,7 +179,7 @@ class Recording(harness.TestCase):
             with self.subTest(cuda=cuda):
                 output = f"{cuda}.db"
                 ended = self.play("--steps", "40", "--kernels", "40", "--threads", "3", *harness.EVERYTHING, cuda=cuda,
-                                  env={"TRACEINJECT_OUTPUT": output, "TRACEINJECT_FLUSH_MS": "50", "FAKE_CUPTI_SHUFFLE": "7",
+                                  env={"TRACEINJECT_OUTPUT": output, "TRACEINJECT_FLUSH_MS": "50", **harness.SHUFFLED,
                                        "FAKE_CUPTI_DELAY_MS": "60", "FAKE_CUPTI_STALE_NAMES": "1"})
                 self.assertEqual(ended.code, 0)
                 self.assert_everything(self.open(output), self.truth(ended))

@@ -63,7 +63,7 @@ class HardPrograms(harness.TestCase):
 
     def test_forks_while_other_threads_record(self):
         ended = self.play_well(*WORK, "--steps", "100", "--threads", "3", "--fork-loop", "100",
-                               env={**FAST_FLUSH, "FAKE_CUPTI_SHUFFLE": "3"})
+                               env={**FAST_FLUSH, **harness.SHUFFLED})
         self.assertEqual(self.files(), ["run.db"])
         self.assert_complete(ended)
 
