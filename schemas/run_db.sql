@@ -663,7 +663,8 @@ CREATE TABLE capture_gap (
                                        -- in it some rows may be left); window: outside of the windows of TRACEINJECT_WINDOW and
                                        -- of what analyze trigger asked for, and in the unrecorded blocks of TRACEINJECT_AB: GPU work
                                        -- that was launched before one may have its row in it, and what was launched in one runs
-                                       -- after it without a row; stalled:
+                                       -- after it without a row (but for its last millisecond, in which one kind of work after the
+                                       -- other begins to be recorded); stalled:
                                        -- nothing completed for TRACEINJECT_STALL or more although work was launched: from the end of the last operation, or from the launch of the
                                        -- first outstanding one if that is later, to the start of the next one that is recorded. What
                                        -- is outstanding has rows of api and collective, and none of kernel; proton: Triton's Proton

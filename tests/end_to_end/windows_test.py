@@ -273,11 +273,21 @@ class DetachedBetweenWindows(Windows):
         recording = self.open()
         self.assertGreater(recording.count("cupti", "detached"), 1)
         self.assertIn("no longer reports launches", recording.health()["start", "disabled_source"][1])
-        assert_windows_are_whole(self, recording, self.truth(ended))
+        truth = self.truth(ended)
+        assert_windows_are_whole(self, recording, truth, kernels_on=turned_on(truth, CONCURRENT_KERNEL))
 
 
-def assert_windows_are_whole(test, recording, truth, edge_ns=0):
-    """What was launched in a window is there, and of what was launched outside of them nothing. So near an edge nothing is looked at."""
+CONCURRENT_KERNEL = 10  # a kind of CUPTI's
+
+
+def turned_on(truth, kind):
+    """When the recording of it was."""
+    return [line["time"] for line in truth.of("kind") if line["kind"] == kind and line["on"]]
+
+
+def assert_windows_are_whole(test, recording, truth, edge_ns=0, kernels_on=()):
+    """What was launched in a window is there, and of what was launched outside of them nothing. So near an edge nothing is looked at.
+    Kinds are turned on one by one, and a gap lasts until all are: beside threads that launch, kernels are there since `kernels_on`."""
     gaps = [(recording.base + start, float("inf") if dur is None else recording.base + start + dur)
             for start, dur in recording.rows("SELECT start, dur FROM capture_gap")]
     launched = {call["correlation"]: (call["start"], call["end"]) for call in truth.of("api")}
@@ -299,7 +309,7 @@ def assert_windows_are_whole(test, recording, truth, edge_ns=0):
             edge = min((abs(begin - edge) for gap in gaps for edge in gap), default=None)
             like = [start - kernel.start for start in recorded[kernel.correlation & 0xFFFFFFFF]]
             test.assertTrue(is_recorded(kernel), f"{kernel}, {edge} ns from an edge; of its correlation, later by: {like}")
-        elif any(since < begin and end < until for since, until in gaps):
+        elif any(since < begin and end < min([until, *(on for on in kernels_on if since < on)]) for since, until in gaps):
             test.assertFalse(is_recorded(kernel), kernel)
     test.assertGreater(inside, 10)
 

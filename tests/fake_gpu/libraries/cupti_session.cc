@@ -135,8 +135,10 @@ CUptiResult CuptiSession::SetKind(CUpti_ActivityKind kind, bool enabled) {
     return CUPTI_ERROR_NOT_COMPATIBLE;
   if (kind == CUPTI_ACTIVITY_KIND_MEMCPY || kind == CUPTI_ACTIVITY_KIND_MEMSET)
     SilenceTransfers(kind, enabled);
+  const std::int64_t time_ns = NowNs();  // of what was launched before, nothing is recorded
   kinds_[static_cast<std::size_t>(kind)] = enabled;
-  if (TruthWanted()) TruthLine("kind").Number("kind", kind).Number("on", enabled).Write();
+  if (TruthWanted())
+    TruthLine("kind").Number("kind", kind).Number("on", enabled).Number("time", time_ns).Write();
   if (kind == CUPTI_ACTIVITY_KIND_RUNTIME) SetKindOfCalls(runtime_calls_, runtime_hooked_, enabled);
   if (kind == CUPTI_ACTIVITY_KIND_DRIVER) SetKindOfCalls(driver_calls_, driver_hooked_, enabled);
   if (kind == CUPTI_ACTIVITY_KIND_RUNTIME && enabled) fragile_ = true;
