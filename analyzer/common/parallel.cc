@@ -11,7 +11,12 @@
 
 namespace traceinject {
 
-unsigned Processors() { return std::clamp(std::thread::hardware_concurrency(), 1U, kMaxThreads); }
+// To find out reads a file.
+unsigned Processors() {
+  static const unsigned processors =
+      std::clamp(std::thread::hardware_concurrency(), 1U, kMaxThreads);
+  return processors;
+}
 
 void RunInParallel(const std::vector<std::function<void()>>& tasks) {
   std::atomic<std::size_t> next{0};

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cstring>
 #ifdef __SSE2__
@@ -14,58 +13,58 @@
 namespace traceinject {
 namespace {
 
-constexpr std::size_t kBlock = std::size_t{1} << 20;
+constexpr std::size_t kBlock = std::size_t{256} << 10;
 // No event and no list of facts is that long; a missing quote must not fill the memory.
 constexpr std::size_t kLargestPiece = std::size_t{256} << 20;
 
 bool IsSpace(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
 
-enum class Mark : std::uint8_t { kNone, kOpen, kClose, kQuote };
+constexpr std::uint8_t kBracketCase = '[' ^ '{';  // also ']' ^ '}'
+bool IsOpening(char c) { return (c | kBracketCase) == '{'; }
+bool IsClosing(char c) { return (c | kBracketCase) == '}'; }
 
-constexpr std::array<Mark, 256> kMarks = [] {
-  std::array<Mark, 256> marks{};
-  marks['{'] = marks['['] = Mark::kOpen;
-  marks['}'] = marks[']'] = Mark::kClose;
-  marks['"'] = Mark::kQuote;
-  return marks;
-}();
+// Of so many bytes a bit each.
+constexpr std::size_t kMarked = 64;
+struct Marks {
+  std::uint64_t quotes = 0, brackets = 0, backslashes = 0;
+};
+static_assert(JsonPieces::kPadding >= kMarked);
 
-// From `at` on, the first quote or bracket that is not before `size`, else `size`. Looks at up to
-// 15 bytes beyond that.
-std::size_t FindMark(const char* text, std::size_t at, std::size_t size) {
 #ifdef __SSE2__
-  static_assert(JsonPieces::kPadding >= sizeof(__m128i));
-  const __m128i quote = _mm_set1_epi8('"'), case_bit = _mm_set1_epi8('[' ^ '{');
+Marks MarksOf(const char* text) {
+  const __m128i quote = _mm_set1_epi8('"'), backslash = _mm_set1_epi8('\\');
   const __m128i open = _mm_set1_epi8('{'), close = _mm_set1_epi8('}');
-  for (; at < size; at += sizeof(__m128i)) {
+  const __m128i case_bit = _mm_set1_epi8(kBracketCase);
+  Marks marks;
+  for (std::size_t at = 0; at < kMarked; at += sizeof(__m128i)) {
     const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(text + at));
-    const __m128i either = _mm_or_si128(bytes, case_bit);  // "[" as "{", "]" as "}"
-    const __m128i brackets =
-        _mm_or_si128(_mm_cmpeq_epi8(either, open), _mm_cmpeq_epi8(either, close));
-    const int marks = _mm_movemask_epi8(_mm_or_si128(brackets, _mm_cmpeq_epi8(bytes, quote)));
-    if (marks != 0)
-      return std::min(
-          size, at + static_cast<std::size_t>(std::countr_zero(static_cast<unsigned>(marks))));
+    const __m128i either = _mm_or_si128(bytes, case_bit);
+    const auto add = [at](std::uint64_t& bits, __m128i found) {
+      bits |= std::uint64_t{static_cast<std::uint16_t>(_mm_movemask_epi8(found))} << at;
+    };
+    add(marks.quotes, _mm_cmpeq_epi8(bytes, quote));
+    add(marks.backslashes, _mm_cmpeq_epi8(bytes, backslash));
+    add(marks.brackets, _mm_or_si128(_mm_cmpeq_epi8(either, open), _mm_cmpeq_epi8(either, close)));
   }
-  return size;
-#else
-  while (at < size && kMarks[static_cast<unsigned char>(text[at])] == Mark::kNone) ++at;
-  return at;
-#endif
+  return marks;
 }
-
-// Likewise the first quote.
-std::size_t FindQuote(const char* text, std::size_t at, std::size_t size) {
-#ifdef __SSE2__
-  // Most strings are short: a call costs more than they do.
-  const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(text + at));
-  const int quotes = _mm_movemask_epi8(_mm_cmpeq_epi8(bytes, _mm_set1_epi8('"')));
-  if (quotes != 0)
-    return std::min(size,
-                    at + static_cast<std::size_t>(std::countr_zero(static_cast<unsigned>(quotes))));
+#else
+Marks MarksOf(const char* text) {
+  Marks marks;
+  for (std::size_t at = 0; at < kMarked; ++at) {
+    const std::uint64_t bit = std::uint64_t{1} << at;
+    if (text[at] == '"') marks.quotes |= bit;
+    if (text[at] == '\\') marks.backslashes |= bit;
+    if (IsOpening(text[at]) || IsClosing(text[at])) marks.brackets |= bit;
+  }
+  return marks;
+}
 #endif
-  const void* const quote = std::memchr(text + at, '"', size - at);
-  return quote == nullptr ? size : static_cast<std::size_t>(static_cast<const char*>(quote) - text);
+
+// Each bit becomes whether the number of ones up to it is odd: between two quotes it is.
+std::uint64_t OddSoFar(std::uint64_t bits) {
+  for (int shift = 1; shift < 64; shift *= 2) bits ^= bits << shift;
+  return bits;
 }
 
 // Finds the end of a value that is handed over in blocks.
@@ -74,64 +73,61 @@ class ValueScanner {
   // Looks at text[at_, size), behind which is padding. True: the value ends before at().
   bool Scan(const char* text, std::size_t size) {
     while (at_ < size) {
-      if (in_string_) {
-        if (!LeaveString(text, size)) return false;
-        if (depth_ == 0) return true;
-        continue;
-      }
-      if (depth_ > 0) {
-        at_ = FindMark(text, at_, size);
-        if (at_ == size) return false;
-      }
-      switch (kMarks[static_cast<unsigned char>(text[at_])]) {
-        case Mark::kNone:
-          // A bare number or word ends where anything else begins.
-          if (depth_ == 0 && (IsSpace(text[at_]) || text[at_] == ',')) return true;
-          break;
-        case Mark::kQuote:
-          if (depth_ == 0 && at_ > 0) return true;
-          in_string_ = true;
-          string_begin_ = at_ + 1;
-          break;
-        case Mark::kOpen:
-          if (depth_ == 0 && at_ > 0) return true;
-          ++depth_;
-          break;
-        case Mark::kClose:
-          if (depth_ == 0) return true;
-          if (--depth_ == 0) {
-            ++at_;
-            return true;
-          }
-          break;
-      }
-      ++at_;
+      if (depth_ == 0 ? Step(text) : StepFar(text, size)) return true;
     }
     return false;
   }
   std::size_t at() const { return at_; }
 
  private:
-  // Moves behind the closing quote; false if it is not there yet.
-  bool LeaveString(const char* text, std::size_t size) {
-    while (at_ < size) {
-      const std::size_t found = FindQuote(text, at_, size);
-      if (found == size) {
-        at_ = size;
-        return false;
+  // Over a byte, unless the value ends before it.
+  bool Step(const char* text) {
+    const char c = text[at_];
+    if (in_string_) return StepInString(c);
+    if (depth_ == 0 && (IsClosing(c) || (at_ > 0 && (c == '"' || IsOpening(c))))) return true;
+    // A bare number or word ends where anything else begins.
+    if (depth_ == 0 && (IsSpace(c) || c == ',')) return true;
+    ++at_;
+    in_string_ = c == '"';
+    if (IsOpening(c)) ++depth_;
+    return IsClosing(c) && --depth_ == 0;
+  }
+
+  bool StepInString(char c) {
+    ++at_;
+    const bool ends = c == '"' && !escaped_;
+    escaped_ = c == '\\' && !escaped_;
+    in_string_ = !ends;
+    return ends && depth_ == 0;
+  }
+
+  // Over kMarked bytes of a list or an object, or up to its end.
+  bool StepFar(const char* text, std::size_t size) {
+    const std::size_t count = std::min(kMarked, size - at_);
+    const std::uint64_t valid = ~std::uint64_t{0} >> (kMarked - count);
+    const Marks marks = MarksOf(text + at_);
+    if (escaped_ || (marks.backslashes & valid) != 0) {
+      for (const std::size_t until = at_ + count; at_ < until;) {
+        if (Step(text)) return true;
       }
-      std::size_t first = found;
-      while (first > string_begin_ && text[first - 1] == '\\') --first;
-      at_ = found + 1;
-      if ((found - first) % 2 == 1) continue;
-      in_string_ = false;
+      return false;
+    }
+    const std::uint64_t in_strings =
+        OddSoFar(marks.quotes & valid) ^ (in_string_ ? ~std::uint64_t{0} : 0);
+    for (std::uint64_t left = marks.brackets & valid & ~in_strings; left != 0; left &= left - 1) {
+      const std::size_t bracket = at_ + static_cast<std::size_t>(std::countr_zero(left));
+      depth_ = IsOpening(text[bracket]) ? depth_ + 1 : depth_ - 1;
+      if (depth_ > 0) continue;
+      at_ = bracket + 1;
       return true;
     }
+    in_string_ = in_strings >> (kMarked - 1) != 0;
+    at_ += count;
     return false;
   }
 
-  std::size_t at_ = 0, string_begin_ = 0, depth_ = 0;
-  bool in_string_ = false;
+  std::size_t at_ = 0, depth_ = 0;
+  bool in_string_ = false, escaped_ = false;
 };
 
 }  // namespace

@@ -56,8 +56,8 @@ TEST_F(JsonPiecesTest, BracketsAndQuotesInStringsAreText) {
 TEST_F(JsonPiecesTest, MarksAreFoundOnEachPlace) {
   std::string text = "[";
   Texts expected;
-  for (std::size_t before = 0; before < 40; ++before) {
-    for (std::size_t inside = 0; inside < 40; ++inside) {
+  for (std::size_t before = 0; before < 70; ++before) {
+    for (std::size_t inside = 0; inside < 70; ++inside) {
       const std::string other(before, before % 2 == 0 ? ' ' : '\x9B');
       const std::string value = "{" + other + "\"" + std::string(inside, 'x') + "\":[" + other +
                                 "\"[\\\"]\"" + other + "]" + other + "}";
