@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 
+#include "machine/cgroup.h"
 #include "machine/proc_files.h"
 
 namespace traceinject {
@@ -93,6 +94,19 @@ void AddAffinity(const std::string& root, Facts* facts) {
   const std::string_view list = text ? StatusValue(*text, "Cpus_allowed_list") : "";
   if (list.empty()) return facts->AddUnknown("cpu_affinity", path + ": no Cpus_allowed_list");
   facts->Add("cpu_affinity", std::string(list));
+}
+
+// As in cpu.max: "quota period" in microseconds, or "max".
+void AddQuota(const std::string& root, Facts* facts) {
+  const std::string groups = root + "/proc/self/cgroup";
+  if (const auto quota = ReadCpuQuota(root)) {
+    facts->Add("cpu_quota",
+               std::to_string(quota->quota_us) + " " + std::to_string(quota->period_us));
+  } else if (ReadTextFile(groups)) {
+    facts->Add("cpu_quota", "max");
+  } else {
+    facts->AddUnknown("cpu_quota", Why(groups));
+  }
 }
 
 void AddIommu(const std::string& root, Facts* facts) {
@@ -250,7 +264,7 @@ std::vector<SystemFactRow> ReadHostFacts(const std::string& root) {
   facts.AddFile("kernel", root + "/proc/sys/kernel/osrelease");
   AddCpuModel(root, &facts);
   facts.AddFile("cpus_online", root + "/sys/devices/system/cpu/online");
-  facts.AddFile("cpu_quota", root + "/sys/fs/cgroup/cpu.max");
+  AddQuota(root, &facts);
   AddAffinity(root, &facts);
   AddGovernor(root, &facts);
   AddNodes(root, &facts);

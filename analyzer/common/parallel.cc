@@ -9,12 +9,13 @@
 #include <system_error>
 #include <thread>
 
+#include "machine/available_resources.h"
+
 namespace traceinject {
 
-// To find out reads a file.
+// To find out reads files.
 unsigned Processors() {
-  static const unsigned processors =
-      std::clamp(std::thread::hardware_concurrency(), 1U, kMaxThreads);
+  static const unsigned processors = std::min(CountAvailableProcessors(), kMaxThreads);
   return processors;
 }
 

@@ -17,6 +17,7 @@
 #include "analyzer/common/text.h"
 #include "analyzer/common/units.h"
 #include "analyzer/doctor/present_machine.h"
+#include "machine/cgroup.h"
 #include "machine/proc_files.h"
 
 namespace traceinject {
@@ -55,19 +56,14 @@ std::string TextOf(const std::string& path) {
   return text ? std::string(TrimEnd(*text)) : std::string();
 }
 
-// Of the cgroup, as its files are found inside of a container.
 std::string MemoryLimit(const std::string& root) {
-  const std::int64_t bytes = WholeNumber(TextOf(root + "/sys/fs/cgroup/memory.max"));
-  return bytes > 0 ? "memory up to " + FormatBytes(bytes) : std::string();
+  const auto bytes = ReadMemoryLimitBytes(root);
+  return bytes ? "memory up to " + FormatBytes(*bytes) : std::string();
 }
 
-// "quota period" in microseconds.
 std::string ProcessorLimit(const std::string& root) {
-  const std::string text = TextOf(root + "/sys/fs/cgroup/cpu.max");
-  const std::size_t space = text.find(' ');
-  const double quota = std::atof(text.c_str());
-  const double period = space == std::string::npos ? 0 : std::atof(text.c_str() + space);
-  return quota > 0 && period > 0 ? fmt::format("{:.4g} processors", quota / period) : std::string();
+  const auto quota = ReadCpuQuota(root);
+  return quota ? fmt::format("{:.4g} processors", quota->processors()) : std::string();
 }
 
 std::string LackedCapabilities(const std::string& status) {

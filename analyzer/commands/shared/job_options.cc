@@ -27,7 +27,8 @@ void AddJobOptions(CLI::App& app, JobCommand& command, const std::string& what) 
 }
 
 void AddReadingOptions(CLI::App& app, JobCommand& command) {
-  app.add_option("--threads", command.threads, "files to read at once; 0: one per CPU")
+  app.add_option("--threads", command.threads,
+                 "files to read at once; 0: one per CPU that may be used")
       ->check(WholeNumberFrom(0))
       ->capture_default_str();
   app.add_flag("--no-progress", command.no_progress, "draw no progress bar");

@@ -18,6 +18,7 @@
 #include "analyzer/import/open/trace_databases.h"
 #include "analyzer/import/run_db/read_run_db.h"
 #include "analyzer/import/source/timeline_file.h"
+#include "machine/available_resources.h"
 
 namespace traceinject {
 namespace {
@@ -31,9 +32,7 @@ class FileReader {
   }
 
   void Run() {
-    const unsigned wanted = options_.threads != 0
-                                ? options_.threads
-                                : std::max(1u, std::thread::hardware_concurrency());
+    const unsigned wanted = options_.threads != 0 ? options_.threads : CountAvailableProcessors();
     running_ = std::min<std::size_t>(wanted, files_.size());
     std::vector<std::jthread> threads;
     for (std::size_t i = running_; i > 0; --i) threads.emplace_back([this] { Work(); });

@@ -2,7 +2,6 @@
 #include "analyzer/ranks/load/load_job.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -18,6 +17,7 @@
 #include "analyzer/ranks/summary/summarise_rank.h"
 #include "analyzer/ranks/summary/summary_file.h"
 #include "analyzer/ranks/timeline/read_timeline.h"
+#include "machine/available_resources.h"
 
 namespace traceinject {
 namespace {
@@ -32,12 +32,6 @@ std::uint64_t MemoryOf(const std::string& path) {
   if (error) return 0;
   const bool packed = path.ends_with(".zst") || path.ends_with(".gz");
   return size * (packed ? kBytesOfPackedByte : kBytesOfByte);
-}
-
-std::uint64_t HalfOfMemory() {
-  const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-  if (pages <= 0 || page <= 0) return 0;
-  return static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page) / 2;
 }
 
 Result<Job> Summarize(RecordedFile file) {
@@ -72,12 +66,14 @@ Result<Job> SummarizeFile(const std::string& path, ReadProgress& progress) {
 ReadOptions ReadingWithin(const JobOptions& options, const std::vector<std::string>& files) {
   ReadOptions reading{.stop = options.stop, .on_progress = options.on_progress};
   const unsigned processes = std::max(1u, options.processes);
-  reading.threads = options.threads != 0
-                        ? options.threads
-                        : std::max(1u, std::thread::hardware_concurrency() / processes);
+  // Each has processors of its own, or they share all that the machine has.
+  const unsigned share = std::max(1u, std::thread::hardware_concurrency() / processes);
+  reading.threads =
+      options.threads != 0 ? options.threads : std::min(share, CountAvailableProcessors());
   for (const std::string& file : files) reading.needs.push_back(MemoryOf(file));
-  reading.most_bytes =
-      options.memory_bytes != 0 ? options.memory_bytes : HalfOfMemory() / processes;
+  reading.most_bytes = options.memory_bytes != 0
+                           ? options.memory_bytes
+                           : static_cast<std::uint64_t>(AvailableMemoryBytes()) / 2 / processes;
   return reading;
 }
 

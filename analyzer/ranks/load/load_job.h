@@ -17,9 +17,9 @@
 namespace traceinject {
 
 struct JobOptions {
-  unsigned threads = 0;  // 0: one a CPU
+  unsigned threads = 0;  // 0: one a processor that there is
   // Recordings are held back while those being read are thought to take more; one is always read.
-  // 0: half of the memory that the machine has.
+  // 0: half of the memory that there is (available_resources.h).
   std::uint64_t memory_bytes = 0;
   unsigned processes = 1;  // of this kind that share the machine: a 0 above is for all of them
   StopFlag stop = nullptr;
