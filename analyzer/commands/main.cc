@@ -6,14 +6,14 @@
 
 #include "analyzer/commands/analyze.h"
 #include "analyzer/commands/heap.h"
+#include "analyzer/common/why_failed.h"
 
 int main(int argc, char** argv) {
   traceinject::SetUpHeap();
   try {
     return traceinject::Analyze(std::vector<std::string>(argv + 1, argv + argc));
   } catch (const std::exception& error) {
-    // Expected failures are values; what arrives here is no memory, or a mistake of ours.
-    std::fprintf(stderr, "analyze: %s\n", error.what());
+    std::fprintf(stderr, "analyze: %s\n", traceinject::WhyFailed(error).c_str());
     return traceinject::kUnreadable;
   }
 }

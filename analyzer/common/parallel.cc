@@ -6,9 +6,9 @@
 #include <cstddef>
 #include <exception>
 #include <mutex>
-#include <system_error>
 #include <thread>
 
+#include "analyzer/common/start_thread.h"
 #include "machine/available_resources.h"
 
 namespace traceinject {
@@ -35,11 +35,11 @@ void RunInParallel(const std::vector<std::function<void()>>& tasks) {
     }
   };
   {
-    std::vector<std::jthread> helpers;
-    try {
-      for (std::size_t i = 1; i < std::min<std::size_t>(Processors(), tasks.size()); ++i)
-        helpers.emplace_back(work);
-    } catch (const std::system_error&) {  // no more threads: those that there are do it all
+    std::vector<std::jthread> helpers;  // those that there are do it all
+    for (std::size_t i = 1; i < std::min<std::size_t>(Processors(), tasks.size()); ++i) {
+      auto helper = StartThread(work);
+      if (!helper) break;
+      helpers.push_back(*std::move(helper));
     }
     work();
   }

@@ -14,6 +14,7 @@
 #include "analyzer/commands/shared/exit_code.h"
 #include "analyzer/commands/shared/job_options.h"
 #include "analyzer/common/units.h"
+#include "analyzer/common/why_failed.h"
 #include "analyzer/mpi/gather_job.h"
 
 namespace traceinject {
@@ -109,7 +110,8 @@ int main(int argc, char** argv) {
     // The others wait for this one: all end.
     char host[256] = "";
     gethostname(host, sizeof(host) - 1);
-    std::fprintf(stderr, "analyze-mpi: process %d on %s: %s\n", process, host, error.what());
+    std::fprintf(stderr, "analyze-mpi: process %d on %s: %s\n", process, host,
+                 traceinject::WhyFailed(error).c_str());
     MPI_Abort(MPI_COMM_WORLD, traceinject::kUnreadable);
   }
 }

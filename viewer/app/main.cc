@@ -5,6 +5,7 @@
 #include <variant>
 #include <vector>
 
+#include "analyzer/common/why_failed.h"
 #include "viewer/app/heap.h"
 #include "viewer/app/traceview.h"
 #include "viewer/options/exit_code.h"
@@ -19,8 +20,7 @@ int main(int argc, char** argv) {
     std::fputs(usage.text.c_str(), usage.exit_code == kExitOk ? stdout : stderr);
     return usage.exit_code;
   } catch (const std::exception& error) {
-    // Expected failures are values; what arrives here is no memory, or a mistake of ours.
-    std::fprintf(stderr, "traceview: %s\n", error.what());
+    std::fprintf(stderr, "traceview: %s\n", WhyFailed(error).c_str());
     return kExitUnreadable;
   }
 }

@@ -11,6 +11,7 @@
 #include <new>
 #include <thread>
 
+#include "analyzer/common/start_thread.h"
 #include "analyzer/import/kineto/kineto_json.h"
 #include "analyzer/import/load/assume_world.h"
 #include "analyzer/import/load/find_place.h"
@@ -33,12 +34,10 @@ class FileReader {
 
   void Run() {
     const unsigned wanted = options_.threads != 0 ? options_.threads : CountAvailableProcessors();
-    running_ = std::min<std::size_t>(wanted, files_.size());
-    std::vector<std::jthread> threads;
-    for (std::size_t i = running_; i > 0; --i) threads.emplace_back([this] { Work(); });
+    const std::vector<std::jthread> threads = Start(std::min<std::size_t>(wanted, files_.size()));
+    if (threads.empty()) Work();
     std::unique_lock lock(mutex_);
-    while (
-        !changed_.wait_for(lock, std::chrono::milliseconds(100), [&] { return running_ == 0; })) {
+    while (!changed_.wait_for(lock, std::chrono::milliseconds(100), [&] { return IsDone(); })) {
       if (IsStopped(options_.stop)) {
         for (const auto& file : files_) file->progress.stop = true;
       }
@@ -60,8 +59,22 @@ class FileReader {
     return file < options_.needs.size() ? options_.needs[file] : 0;
   }
 
+  bool IsDone() const { return running_ == 0 && next_ == files_.size(); }
+
+  // As many as can be started.
+  std::vector<std::jthread> Start(std::size_t wanted) {
+    std::vector<std::jthread> threads;
+    while (threads.size() < wanted) {
+      auto thread = StartThread([this] { Work(); });
+      if (!thread) break;
+      threads.push_back(*std::move(thread));
+    }
+    return threads;
+  }
+
   void Work() {
     std::unique_lock lock(mutex_);
+    ++running_;
     while (next_ < files_.size()) {
       const std::size_t index = next_++;
       changed_.wait(lock, [&] {

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "analyzer/common/start_thread.h"
+
 namespace traceinject {
 namespace {
 
@@ -39,7 +41,7 @@ void PieceBatch::Add(const JsonPiece& piece) {
 }
 
 PieceBatches::PieceBatches(GzipSource& source, std::string_view list_key)
-    : source_(source), pieces_(source, list_key), thread_([this] { Run(); }) {}
+    : source_(source), pieces_(source, list_key), thread_(StartThread([this] { Run(); })) {}
 
 PieceBatches::~PieceBatches() {
   const std::lock_guard lock(mutex_);
@@ -48,6 +50,10 @@ PieceBatches::~PieceBatches() {
 }
 
 Result<const PieceBatch*> PieceBatches::Next() {
+  if (!thread_ && !ended_) {
+    ended_ = !FillBatch(batches_.front());
+    return &batches_.front();
+  }
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [this] { return filled_ > taken_ || ended_; });
   if (filled_ > taken_) {

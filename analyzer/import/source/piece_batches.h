@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pieces of a large JSON document, found by a thread of its own: while some are parsed, the
-// next are unpacked and split, which takes about as long.
+// next are unpacked and split, which takes about as long. Where there is no thread for it, one
+// after the other.
 #pragma once
 
 #include <condition_variable>
@@ -75,9 +76,9 @@ class PieceBatches {
   std::condition_variable changed_;
   std::size_t filled_ = 0, taken_ = 0;  // how many so far; they go round
   bool ended_ = false, given_up_ = false;
-  std::optional<Error> error_;    // after the last batch
-  std::exception_ptr exception_;  // likewise
-  std::jthread thread_;           // the last member: it uses all others
+  std::optional<Error> error_;          // after the last batch
+  std::exception_ptr exception_;        // likewise
+  std::optional<std::jthread> thread_;  // the last member: it uses all others
 };
 
 }  // namespace traceinject
