@@ -6,12 +6,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include <array>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <memory>
+#include <new>
 #include <string_view>
 #include <vector>
 
@@ -193,6 +195,7 @@ Status Unpack(const std::string& path, TemporaryFile& target) {
     return Error{fmt::format("{}: cannot open ({}).", path, std::strerror(errno))};
   const std::unique_ptr<ZSTD_DCtx, std::size_t (*)(ZSTD_DCtx*)> context(ZSTD_createDCtx(),
                                                                         ZSTD_freeDCtx);
+  if (context == nullptr) throw std::bad_alloc();
   std::vector<char> packed(ZSTD_DStreamInSize()), plain(ZSTD_DStreamOutSize());
   std::size_t remaining = 0;  // what the decoder still expects; 0 at the end of a frame
   std::uint64_t total_bytes = 0;
@@ -206,6 +209,7 @@ Status Unpack(const std::string& path, TemporaryFile& target) {
     while (in.pos < in.size || full) {
       ZSTD_outBuffer out = {plain.data(), plain.size(), 0};
       remaining = ZSTD_decompressStream(context.get(), &out, &in);
+      if (ZSTD_getErrorCode(remaining) == ZSTD_error_memory_allocation) throw std::bad_alloc();
       if (ZSTD_isError(remaining)) {
         return Error{fmt::format("{}: the compressed data is damaged ({}). Copy the file again.",
                                  path, ZSTD_getErrorName(remaining))};

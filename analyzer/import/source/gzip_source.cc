@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <new>
 
 namespace traceinject {
 
@@ -46,6 +47,7 @@ Result<std::size_t> GzipSource::Read(char* to, std::size_t size) {
   const char* message = gzerror(file_, &code);
   // gzread tells of a file that was cut off only after it has handed out what was there.
   if (count < 0 || (count == 0 && code == Z_BUF_ERROR)) {
+    if (code == Z_MEM_ERROR) throw std::bad_alloc();
     if (code == Z_BUF_ERROR)
       return Error{fmt::format("{}: the compressed file is truncated: copy it again", path_)};
     return Error{fmt::format("{}: the compressed file is damaged ({})", path_,

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Where a user or a container may have no more processes, analyze does with the threads that it gets what it does with all."""
+"""Limits of threads and memory, as those of a user, a container, or a job: analyze does with the threads that it gets what it does with
+all, and says so where memory is short."""
 
 import gzip
 import json
@@ -23,22 +24,25 @@ def trace(rank):
     return {"schemaVersion": 1, "distributedInfo": {"rank": rank, "world_size": 4}, "traceEvents": events}
 
 
-class FewThreads(harness.AnalyzeTestCase):
-    refuse = harness.BUILD / "faults" / "librefuse_threads.so"
+class Limits(harness.AnalyzeTestCase):
+    RANKS = [f"rank{rank}.json.gz" for rank in range(4)]
 
     def setUp(self):
         super().setUp()
-        for rank in range(4):
-            with gzip.open(self.folder / f"rank{rank}.json.gz", "wt") as file:
+        for rank, name in enumerate(self.RANKS):
+            with gzip.open(self.folder / name, "wt") as file:
                 json.dump(trace(rank), file)
+
+
+class FewThreads(Limits):
+    refuse = harness.BUILD / "faults" / "librefuse_threads.so"
 
     def run_with(self, threads, *command):
         env = {**os.environ, "LD_PRELOAD": str(self.refuse), "REFUSE_THREADS_FROM": str(threads + 1)}
         return subprocess.run(command, cwd=self.folder, env=env, capture_output=True, text=True, timeout=60)
 
     def test_reports_are_the_same(self):
-        ranks = [f"rank{rank}.json.gz" for rank in range(4)]
-        for command in (["rank0.json.gz"], ["ranks", *ranks], ["kernels", "rank1.json.gz"], ["summarize", *ranks, "-o", "all.summary"]):
+        for command in ([self.RANKS[0]], ["ranks", *self.RANKS], ["kernels", self.RANKS[1]], ["summarize", *self.RANKS, "-o", "all.summary"]):
             expected = self.run_with(1000, self.analyze, *command)
             self.assertEqual(expected.returncode, 0, expected.stderr)
             for threads in range(8):
@@ -47,9 +51,28 @@ class FewThreads(harness.AnalyzeTestCase):
                     self.assertEqual((ended.returncode, ended.stdout, ended.stderr), (0, expected.stdout, expected.stderr))
 
     def test_viewer_names_the_limit(self):
-        ended = self.run_with(0, harness.BUILD / "bin" / "traceview", "rank0.json.gz", "--screenshot", "x.png")
+        ended = self.run_with(0, harness.BUILD / "bin" / "traceview", self.RANKS[0], "--screenshot", "x.png")
         self.assertEqual(ended.returncode, 3)
         self.assertIn("no more threads can be started; raise the limit of processes (ulimit -u", ended.stderr)
+
+
+class LittleMemory(Limits):
+    @harness.without_sanitizer("its runtime takes more addresses than any limit")
+    def test_shortage_is_told_as_one(self):
+        packed = harness.ROOT / "samples" / "recordings" / "transformer_h200.db.zst"
+        for command in ([self.RANKS[0]], ["ranks", *self.RANKS], [packed]):
+            enough = []
+            for limit_kb in range(16_000, 80_000, 500):
+                with self.subTest(command=command[0], limit_kb=limit_kb):
+                    ended = subprocess.run(["sh", "-c", 'ulimit -v "$0" && exec "$@"', str(limit_kb), self.analyze, *command], cwd=self.folder,
+                                           capture_output=True, text=True, timeout=60)
+                    if ended.returncode == 0:
+                        enough.append(limit_kb)
+                    elif ended.returncode != 127:  # else not even its libraries fit
+                        self.assertEqual(ended.returncode, 3, ended.stderr)
+                        self.assertIn("not enough memory", ended.stderr)
+                        self.assertNotIn("damaged", ended.stderr)
+            self.assertIn(79_500, enough)
 
 
 if __name__ == "__main__":
