@@ -63,7 +63,9 @@ std::string MemoryLimit(const std::string& root) {
 
 std::string ProcessorLimit(const std::string& root) {
   const auto quota = ReadCpuQuota(root);
-  return quota ? fmt::format("{:.4g} processors", quota->processors()) : std::string();
+  if (!quota) return {};
+  return fmt::format("{:.4g} processor{}", quota->processors(),
+                     quota->processors() == 1 ? "" : "s");
 }
 
 std::string LackedCapabilities(const std::string& status) {

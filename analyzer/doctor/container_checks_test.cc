@@ -49,6 +49,19 @@ TEST(ContainerChecks, LimitsAndWhatItLacks) {
   EXPECT_EQ(lines[1].status, CheckStatus::kOk) << lines[1].text;
 }
 
+// A step of a job, with version 1 of control groups: the limits are those of the job.
+TEST(ContainerChecks, LimitsOfTheGroupsAbove) {
+  const FakeRoot root;
+  root.Write(".dockerenv", "");
+  root.Write("proc/self/status", "CapEff:\t000001ffffffffff\nSeccomp:\t0\n");
+  root.Write("proc/self/cgroup", "4:memory:/job_7/step_0\n3:cpu,cpuacct:/job_7/step_0\n");
+  root.Write("sys/fs/cgroup/memory/job_7/memory.limit_in_bytes", "17179869184\n");
+  root.Write("sys/fs/cgroup/cpu/job_7/cpu.cfs_quota_us", "100000\n");
+  root.Write("sys/fs/cgroup/cpu/job_7/cpu.cfs_period_us", "100000\n");
+  EXPECT_EQ(CheckContainer(root.path(), {}, "/proc")[0].text,
+            "Docker; 1 processor; memory up to 17.18 GB");
+}
+
 TEST(ContainerChecks, WithoutLimits) {
   const FakeRoot root;
   root.Write(".dockerenv", "");
