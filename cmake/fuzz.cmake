@@ -11,9 +11,7 @@ function(traceinject_instrument target folder)
   if(NOT TRACEINJECT_FUZZ OR NOT folder MATCHES "${TRACEINJECT_INSTRUMENTED}")
     return()
   endif()
-  # A record of a newer CUPTI may hold a number that its enumeration does not know: it is loaded as any number (no
-  # -fstrict-enums).
   # At -O3 it takes three times as long to compile. Of instrumented code g++ 12 warns without a reason.
-  target_compile_options(${target} PRIVATE -O1 -g1 -fsanitize=address,undefined -fno-sanitize=enum -fno-sanitize-recover=all
+  target_compile_options(${target} PRIVATE -O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all
                          -fsanitize-coverage=trace-pc,trace-cmp -fno-omit-frame-pointer -Wno-error)
 endfunction()

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "injector/cupti/decoder.h"
 
+#include <cstddef>
+#include <cstring>
 #include <string>
 
 #include "injector/base/counters.h"
@@ -17,6 +19,15 @@ constexpr int kNowAndThen = 1024;  // rows between two calls of Between
 bool IsMoment(std::int64_t realtime_ns) {
   constexpr std::int64_t kLatest = std::int64_t{1} << 62;  // the year 2116
   return realtime_ns > 0 && realtime_ns < kLatest;
+}
+
+// An enumeration's number, which of a newer CUPTI or of a damaged record may be one that it has no
+// room for: it must not be read as one of it.
+template <typename Record>
+std::uint32_t NumberAt(const Record& record, std::size_t offset) {
+  std::uint32_t number;
+  std::memcpy(&number, reinterpret_cast<const char*>(&record) + offset, sizeof(number));
+  return number;
 }
 
 }  // namespace
@@ -72,7 +83,8 @@ bool ActivityDecoder::Add(const CUpti_Activity* record) {
     case CUPTI_ACTIVITY_KIND_STREAM: {
       const auto& stream = *reinterpret_cast<const StreamRecord*>(record);
       dictionary_->DescribeStream(stream.contextId, stream.streamId,
-                                  static_cast<std::int32_t>(stream.priority), stream.flag);
+                                  static_cast<std::int32_t>(stream.priority),
+                                  NumberAt(stream, offsetof(StreamRecord, flag)));
       return false;
     }
     case CUPTI_ACTIVITY_KIND_RUNTIME:
@@ -160,11 +172,13 @@ void ActivityDecoder::AddMemoryOperation(const MemoryRecord& record) {
   const bool on_stream = record.isAsync != 0 && record.contextId != CUPTI_INVALID_CONTEXT_ID &&
                          record.streamId != CUPTI_INVALID_STREAM_ID;
   batch_->memory_operations.push_back(
-      {time_ns - base_ns_, record.deviceId, record.memoryOperationType,
-       static_cast<std::uint32_t>(record.memoryKind), static_cast<std::int64_t>(record.bytes),
-       record.address,
+      {time_ns - base_ns_, record.deviceId,
+       static_cast<int>(NumberAt(record, offsetof(MemoryRecord, memoryOperationType))),
+       NumberAt(record, offsetof(MemoryRecord, memoryKind)),
+       static_cast<std::int64_t>(record.bytes), record.address,
        on_stream ? dictionary_->Stream(record.deviceId, record.contextId, record.streamId) : 0,
-       record.memoryPoolConfig.memoryPoolType != CUPTI_ACTIVITY_MEMORY_POOL_TYPE_INVALID,
+       NumberAt(record, offsetof(MemoryRecord, memoryPoolConfig.memoryPoolType)) !=
+           CUPTI_ACTIVITY_MEMORY_POOL_TYPE_INVALID,
        correlation_.Widen(record.correlationId)});
 }
 
