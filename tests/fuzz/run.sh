@@ -54,7 +54,7 @@ export ASAN_OPTIONS=quarantine_size_mb=16:${ASAN_OPTIONS:-}
 export UBSAN_OPTIONS=abort_on_error=1:print_stacktrace=1:${UBSAN_OPTIONS:-}
 
 # The last number after NAME in the log.
-figure() { grep -o "$1 *[0-9]*" "$log" | tail -n 1 | grep -o '[0-9]*$'; }
+figure() { grep -ao "$1 *[0-9]*" "$log" | tail -n 1 | grep -o '[0-9]*$'; }
 
 found=0
 for target in "${targets[@]}"; do
@@ -68,8 +68,8 @@ for target in "${targets[@]}"; do
   echo "$target: $(figure 'number_of_executed_units:') inputs, $(figure 'cov:') places reached, $(figure 'new_units_added:') inputs kept"
   if ((rc != 0)); then
     found=$((found + 1))
-    echo "$target: FOUND $(grep -o 'Test unit written to .*' "$log" | tail -n 1); see $log"
-    grep -m 1 -A 5 -E '^wrong:|ERROR:|runtime error|what\(\)' "$log"
+    echo "$target: FOUND $(grep -ao 'Test unit written to .*' "$log" | tail -n 1); see $log"
+    grep -am 1 -A 5 -E '^wrong:|ERROR:|runtime error|what\(\)' "$log"
   fi
 done
 echo "${#targets[@]} targets, $found with findings"
