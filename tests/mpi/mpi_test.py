@@ -132,29 +132,35 @@ class MpiTest(unittest.TestCase):
         self.assertEqual(done.stdout, "")
 
     def test_one_that_fails_ends_all_with_a_sentence(self):
-        # No threads for it to read with.
-        done = mpirun("-n", "1", ANALYZE_MPI, self.job, ":", "-n", "1", "env", f"LD_PRELOAD={self.refuse_threads()}",
-                      ANALYZE_MPI, self.job)
+        fails = self.library("fails.cc", """
+            #include <stdexcept>
+            extern "C" int MPI_Comm_split_type(void*, int, int, void*, void*) { throw std::runtime_error("cannot be divided"); }""")
+        done = mpirun("-n", "1", ANALYZE_MPI, self.job, ":", "-n", "1", "env", f"LD_PRELOAD={fails}", ANALYZE_MPI, self.job)
         self.assertNotEqual(done.returncode, 0)
         self.assertEqual(done.stdout, "")
-        self.assertRegex(done.stderr, r"analyze-mpi: process 1 on \S+: .*Resource temporarily unavailable")
+        self.assertRegex(done.stderr, r"analyze-mpi: process 1 on \S+: cannot be divided")
 
-    def refuse_threads(self):
-        """A library in which std::thread finds no thread to start."""
-        source, library = self.folder / "refuse.c", self.folder / "refuse.so"
-        source.write_text("""
-            #define _GNU_SOURCE
+    def test_one_that_can_start_no_threads_reads_without(self):
+        refuses = self.library("refuses.cc", """
             #include <dlfcn.h>
             #include <errno.h>
             #include <pthread.h>
             #include <string.h>
-            int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*run)(void*), void* argument) {
+            extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*run)(void*), void* argument) {
               Dl_info caller;
               if (dladdr(__builtin_return_address(0), &caller) && strstr(caller.dli_fname, "libstdc++")) return EAGAIN;
-              int (*real)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*) = dlsym(RTLD_NEXT, "pthread_create");
-              return real(thread, attributes, run, argument);
+              using Function = int (*)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
+              return reinterpret_cast<Function>(dlsym(RTLD_NEXT, "pthread_create"))(thread, attributes, run, argument);
             }""")
-        subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source, "-ldl"], check=True)
+        done = mpirun("-n", "1", ANALYZE_MPI, self.job, ":", "-n", "1", "env", f"LD_PRELOAD={refuses}", ANALYZE_MPI, self.job)
+        self.assertEqual((done.returncode, done.stdout), (0, self.expected), done.stderr)
+
+    def library(self, name, text):
+        """To be preloaded."""
+        source = self.folder / name
+        source.write_text(text)
+        library = source.with_suffix(".so")
+        subprocess.run(["c++", "-shared", "-fPIC", "-o", library, source], check=True)
         return library
 
 
