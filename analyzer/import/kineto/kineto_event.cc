@@ -55,14 +55,11 @@ bool IsAnnotationAmongOperators(std::string_view name) {
          name.starts_with("Optimizer.");
 }
 
-constexpr bool IsSpace(char byte) {
-  return byte == ' ' || byte == '\t' || byte == '\r' || byte == '\n';
-}
-
 // The text of a number or a word, or of a string without its quotes; empty for lists and objects.
 std::string_view Token(ondemand::value& value) {
   std::string_view token = value.raw_json_token();
-  while (!token.empty() && (IsSpace(token.back()) || token.back() == ',')) token.remove_suffix(1);
+  while (!token.empty() && (IsJsonSpace(token.back()) || token.back() == ','))
+    token.remove_suffix(1);
   if (token.size() >= 2 && token.front() == '"') {
     token.remove_prefix(1);
     token = token.substr(0, token.find('"'));
@@ -328,7 +325,7 @@ bool TopField(std::string_view key, ondemand::value& value, Heading& heading, Ki
 // else of it has to be looked at.
 bool BeginsAsUseless(std::string_view text) {
   const auto take = [&text]<std::size_t size>(const char(&expected)[size]) {
-    while (!text.empty() && IsSpace(text.front())) text.remove_prefix(1);
+    while (!text.empty() && IsJsonSpace(text.front())) text.remove_prefix(1);
     constexpr std::size_t kLength = size - 1;
     const bool there = text.size() >= kLength && std::memcmp(text.data(), expected, kLength) == 0;
     if (there) text.remove_prefix(kLength);

@@ -17,8 +17,6 @@ constexpr std::size_t kBlock = std::size_t{256} << 10;
 // No event and no list of facts is that long; a missing quote must not fill the memory.
 constexpr std::size_t kLargestPiece = std::size_t{256} << 20;
 
-bool IsSpace(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
-
 constexpr std::uint8_t kBracketCase = '[' ^ '{';  // also ']' ^ '}'
 bool IsOpening(char c) { return (c | kBracketCase) == '{'; }
 bool IsClosing(char c) { return (c | kBracketCase) == '}'; }
@@ -86,7 +84,7 @@ class ValueScanner {
     if (in_string_) return StepInString(c);
     if (depth_ == 0 && (IsClosing(c) || (at_ > 0 && (c == '"' || IsOpening(c))))) return true;
     // A bare number or word ends where anything else begins.
-    if (depth_ == 0 && (IsSpace(c) || c == ',')) return true;
+    if (depth_ == 0 && (IsJsonSpace(c) || c == ',')) return true;
     ++at_;
     in_string_ = c == '"';
     if (IsOpening(c)) ++depth_;
@@ -159,7 +157,7 @@ Result<bool> JsonPieces::Fill() {
 
 Result<char> JsonPieces::Peek() {
   for (;;) {
-    while (begin_ < end_ && IsSpace(buffer_[begin_])) ++begin_;
+    while (begin_ < end_ && IsJsonSpace(buffer_[begin_])) ++begin_;
     if (begin_ < end_) return buffer_[begin_];
     const auto more = Fill();
     if (!more.ok()) return Error{more.error()};

@@ -13,6 +13,9 @@
 
 namespace traceinject {
 
+// What JSON has as white space.
+constexpr bool IsJsonSpace(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
+
 // One value of the document, still as text.
 struct JsonPiece {
   std::string_view key;   // its name in the top-level object; empty for elements of a list
