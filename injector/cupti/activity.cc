@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstring>
 #include <new>
+#include <utility>
 
 #include "injector/base/clock.h"
 #include "injector/base/counters.h"
@@ -206,9 +207,14 @@ void Activity::SwitchProbes(bool on) {
 }
 
 void Activity::RecordProbes() {
+  if (std::exchange(probing_, true)) return;
   const FlushTurn turn;
-  probing_ = true;
   if (g_shared_session.wanted(SharedSession::kOurs).HasAnyKind()) SwitchProbes(true);
+}
+
+void Activity::RecordProbesAlone(bool on) {
+  const FlushTurn turn;
+  SwitchProbes(on);
 }
 
 void Activity::StandAside() {

@@ -36,6 +36,8 @@ class Activity {
   bool RegisterCallbacks(std::string* why);
   // From now on, while anything is recorded, our calls of kProbeCall are as well.
   void RecordProbes();
+  // While nothing is: nothing but these.
+  void RecordProbesAlone(bool on);
 
   // A client that we do not see (unseen_client.h) has our callbacks and what CUPTI had of our
   // buffers. Nothing is asked of CUPTI until RegisterCallbacks().

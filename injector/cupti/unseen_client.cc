@@ -64,6 +64,26 @@ bool UnseenClient::Begin(std::int64_t now_ns, bool probing) {
   return !taken;
 }
 
+bool UnseenClient::ShowsBetweenWindows() const {
+  return !active_ && MeansSomething(probes_) &&
+         (buffers_per_thread_ || !g_shared_session.HasLent());
+}
+
+UnseenClient::Change UnseenClient::LookBetweenWindows(std::int64_t now_ns,
+                                                      std::int64_t flush_before_oldest_ns) {
+  calls_ = CallsToUs();
+  call_();
+  if (CallsToUs() != calls_) return Change::kNone;
+  heard_ns_ = now_ns;
+  whole_until_ns_ = g_shared_session.HasLent() ? std::min(now_ns, flush_before_oldest_ns) : now_ns;
+  if (LookAtPlace(true)->taken) {
+    Came(true);
+    return Change::kCame;
+  }
+  doubted_ |= probes_ == 0;
+  return Change::kLeft;
+}
+
 // That no record comes means something where one came before; and once where it should be on, as a
 // client may have come before the first was made.
 bool UnseenClient::MeansSomething(std::int64_t probes) const {

@@ -51,6 +51,11 @@ class UnseenClient {
   void Open(const CuptiLibrary* cupti, void (*call)(), AtSafePoint at_safe_point,
             std::int64_t now_ns);
 
+  // While nothing else of ours is recorded, with a call that is: whether CUPTI asks somebody else
+  // for the buffer, who came when nothing could show it. kLeft: that one is gone.
+  Change LookBetweenWindows(std::int64_t now_ns, std::int64_t flush_before_oldest_ns);
+  // Whether that can be told. A buffer that threads share may take the call.
+  bool ShowsBetweenWindows() const;
   // Before a flush; `probing`: with a call, as records are to come. False: leave the flush out.
   bool Begin(std::int64_t now_ns, bool probing);
   // What was decoded so far, at an earlier flush or this one: how many records of such calls, and

@@ -164,6 +164,61 @@ TEST_F(UnseenClientTest, AFlushBesideOneThatHasTheCallbacksOfNobody) {
   }
 }
 
+TEST_F(UnseenClientTest, CameBetweenWindowsAndHasCuptiStill) {
+  Open();
+  Flush(1000);
+  g_cupti.records_to_us = false;
+  g_cupti.subscribed = true;
+  EXPECT_EQ(client_.LookBetweenWindows(2000, flush_before_oldest_ns_), Change::kCame);
+  EXPECT_EQ(client_.whole_until_ns(), 2000) << "what is before was not to be recorded";
+  EXPECT_FALSE(client_.ShowsBetweenWindows()) << "we stand aside";
+  g_cupti.subscribed = false;
+  EXPECT_EQ(Flush(4000), Change::kNone);
+  EXPECT_EQ(Flush(5000), Change::kLeft);
+}
+
+TEST_F(UnseenClientTest, CameAndWentBetweenWindows) {
+  Open();
+  Flush(1000);
+  const std::int64_t stood_aside = g_counters.Get(Health::kOtherClientStoodAside);
+  g_cupti.records_to_us = false;
+  EXPECT_EQ(client_.LookBetweenWindows(2000, flush_before_oldest_ns_), Change::kLeft);
+  EXPECT_EQ(g_counters.Get(Health::kOtherClientStoodAside), stood_aside);
+  g_cupti.records_to_us = true;
+  EXPECT_EQ(client_.LookBetweenWindows(3000, flush_before_oldest_ns_), Change::kNone);
+}
+
+TEST_F(UnseenClientTest, CameBetweenWindowsAndGotBuffersOfOurs) {
+  Open();
+  Flush(1000);
+  g_shared_session.Lent();
+  flush_before_oldest_ns_ = 1000;
+  EXPECT_EQ(client_.LookBetweenWindows(1500, flush_before_oldest_ns_), Change::kNone);
+  g_cupti.records_to_us = false;
+  EXPECT_EQ(client_.LookBetweenWindows(2000, flush_before_oldest_ns_), Change::kLeft);
+  EXPECT_EQ(client_.whole_until_ns(), 1000);
+  g_shared_session.CameBack();
+}
+
+TEST_F(UnseenClientTest, NoSignBetweenWindowsWhereThreadsShareABufferOfOurs) {
+  g_cupti.per_thread = false;
+  Open();
+  Flush(1000);
+  g_cupti.records_to_us = false;  // the call is in the buffer that CUPTI has
+  g_shared_session.Lent();
+  EXPECT_FALSE(client_.ShowsBetweenWindows());
+  g_shared_session.CameBack();
+  EXPECT_TRUE(client_.ShowsBetweenWindows());
+}
+
+TEST_F(UnseenClientTest, NoSignBetweenWindowsWhereNoCallOfOursWasEverRecorded) {
+  g_cupti.per_thread = false;
+  g_cupti.records_to_us = false;
+  g_cupti.subscribed = true;
+  Open();
+  EXPECT_FALSE(client_.ShowsBetweenWindows());
+}
+
 TEST_F(UnseenClientTest, BuffersThatCuptiKeepsMayHoldOlderWork) {
   Open();
   g_shared_session.Lent();

@@ -62,10 +62,7 @@ bool CuptiClient::Flush(bool everything) {
 
 bool CuptiClient::IsRecording() const { return MayRecord() && g_shared_session.attached(); }
 
-bool CuptiClient::IsInDoubt() const {
-  return IsRecording() && !g_shared_session.IsUsedByThem() &&
-         (unseen_client_.has_missed() || !g_shared_session.HasLent());
-}
+bool CuptiClient::MayHaveLost() const { return IsRecording() && !g_shared_session.IsUsedByThem(); }
 
 bool CuptiClient::Open(const AtEdge& at_edge) {
   in_window_ = true;
@@ -76,8 +73,34 @@ bool CuptiClient::Open(const AtEdge& at_edge) {
   }
   if (g_shared_session.detached() && !ComeBack()) return false;
   BringTheirsBack();
+  if (!LookBetweenWindows()) return false;
   Start(at_edge);
   return true;
+}
+
+// Else what is turned on next would go to somebody who came meanwhile, and a flush might come
+// beside that one's cuptiFinalize, which corrupts the heap.
+bool CuptiClient::LookBetweenWindows() {
+  if (!g_shared_session.attached() || g_shared_session.IsUsedByThem() ||
+      !library_->SelectsCalls() || !unseen_client_.ShowsBetweenWindows())
+    return true;
+  const std::int64_t now_ns = NowNs();
+  UnseenClient::Change change = UnseenClient::Change::kNone;
+  {
+    const WriterTurn::Outside outside(turn_);
+    if (!UsesGpu(false)) return true;
+    activity_.RecordProbesAlone(true);
+    change = unseen_client_.LookBetweenWindows(now_ns, activity_.FlushBeforeOldestNs());
+    activity_.RecordProbesAlone(false);
+    if (change == UnseenClient::Change::kNone) activity_.Flush(false);
+  }
+  if (change == UnseenClient::Change::kCame) StandAside();
+  if (change != UnseenClient::Change::kLeft) return true;
+  activity_.StandAside();
+  if (const std::int64_t lost_ns = now_ns - unseen_client_.whole_until_ns(); lost_ns > 0)
+    batch_->gaps.push_back(
+        {unseen_client_.whole_until_ns() - base_ns_, lost_ns, "other_client", ++last_gap_row_});
+  return RegisterAgain();
 }
 
 // Of what another client's buffers hold, we take copies as long as we want it.
@@ -92,16 +115,20 @@ bool CuptiClient::HasCome() {
   return unseen_client_.HasCome(NowNs());
 }
 
+bool CuptiClient::RegisterAgain() {
+  std::string why;
+  if (activity_.RegisterCallbacks(&why)) return true;
+  log_->Line("cannot resume recording: " + why);
+  return false;
+}
+
 // After Leave(). True also if somebody else has CUPTI: then we are back when that ends.
 bool CuptiClient::ComeBack() {
   if (HasCome()) {
     StandAside();
     return true;
   }
-  std::string why;
-  if (activity_.RegisterCallbacks(&why)) return true;
-  log_->Line("cannot resume recording: " + why);
-  return false;
+  return RegisterAgain();
 }
 
 void CuptiClient::RunAtSafePoint(const std::function<void()>& work) {
@@ -128,7 +155,7 @@ bool CuptiClient::Start(const AtEdge& at_edge) {
   return started;
 }
 
-void CuptiClient::Close(const AtEdge& at_edge) {
+bool CuptiClient::Close(const AtEdge& at_edge) {
   BringTheirsBack();
   RunAtSafePoint([&] {
     edge_ns_ = NowNs();
@@ -136,8 +163,11 @@ void CuptiClient::Close(const AtEdge& at_edge) {
     activity_.Stop();
   });
   in_window_ = false;  // until here it may turn out that CUPTI does not answer
+  // Before somebody comes who would get what CUPTI has of ours.
+  const bool can_go_on = !g_shared_session.HasLent() || LookBetweenWindows();
   drain_();
   LeaveIfAsked();
+  return can_go_on;
 }
 
 void CuptiClient::LeaveIfAsked() {
@@ -197,21 +227,28 @@ void CuptiClient::MakeRoom() {
 
 bool CuptiClient::ComeBackAfterProfiler() {
   if (g_shared_session.detached()) return !in_window_ || Open([] {});
-  std::string why;
-  if (activity_.RegisterCallbacks(&why)) {
-    if (in_window_) Start();
-    return true;
-  }
-  log_->Line("cannot resume recording: " + why);
-  return false;
+  if (!RegisterAgain()) return false;
+  if (in_window_) Start();
+  return true;
 }
 
-void CuptiClient::BeginFlush(bool probing) {
-  const bool probes = probing && IsRecording() && !Rests();
+// A process with nothing to record is not probed. That nothing was recorded yet may be the work of
+// somebody who has CUPTI since before.
+bool CuptiClient::UsesGpu(bool has_file) {
+  uses_gpu_ = uses_gpu_ || has_file || HasActiveContext();
+  return uses_gpu_;
+}
+
+bool CuptiClient::BeginFlush(bool has_file) {
+  if (!IsRecording() && g_shared_session.HasLent() && !LookBetweenWindows()) return false;
   const WriterTurn::Outside outside(turn_);
+  const bool asked_driver = std::exchange(asked_driver_, false);
+  const bool probes = IsRecording() && !Rests() && !asked_driver && UsesGpu(has_file);
+  if (probes) activity_.RecordProbes();
   const std::int64_t now_ns = NowNs();
   activity_.MarkFlush(now_ns);
   may_flush_ = unseen_client_.Begin(now_ns, probes);
+  return true;
 }
 
 UnseenClient::Change CuptiClient::Look(const UnseenClient::Decoded& decoded, bool forced) {

@@ -53,25 +53,30 @@ class CuptiClient {
   bool LookForFinalize();
   // Now and then: makes the room that a profiler asks for, or comes back when it is done.
   bool FollowProfiler();
-  // Whether it takes a flush to know that what was done by now is recorded: CUPTI has no buffer of
-  // ours, whose coming back would show it.
-  bool IsInDoubt() const;
+  // Whether it takes a flush to know that nobody whom we do not see got what was done by now.
+  bool MayHaveLost() const;
+  // Whether the last flush brought nothing: the next one may show that somebody has come.
+  bool has_missed() const { return unseen_client_.has_missed(); }
   // After a flush, with what was decoded so far; `forced`: the last one.
   bool LookForOthers(const UnseenClient::Decoded& decoded, bool forced);
 
   // After a flush, with what was decoded so far: many short memsets are left out (memset_limit.h).
   void LookAtMemsets(MemsetLimit::Seen so_far);
 
-  // A window of the plan ends. `at_edge` is called before anything is recorded no more.
-  void Close(const AtEdge& at_edge);
+  // A window of the plan ends. `at_edge` is called before anything is recorded no more. False as of
+  // the ones above.
+  bool Close(const AtEdge& at_edge);
   // When recording began or ended the last time.
   std::int64_t edge_ns() const { return edge_ns_; }
   // When the first of what is recorded was turned on the last time, and which call of another
   // client's session was the latest by then (SharedSession::latest_call).
   std::int64_t first_on_ns() const { return first_on_ns_; }
   std::uint32_t latest_call() const { return latest_call_; }
-  // Before a flush; `probing`: of a recording that has a file.
-  void BeginFlush(bool probing);
+  // Before a flush; `has_file`: something was recorded by now. False as of the ones above.
+  bool BeginFlush(bool has_file);
+  // This thread asked the driver for its devices, maybe by calls that CUPTI recorded: it has a
+  // buffer for this thread, and asks for none at the next flush.
+  void NoteAskedDriver() { asked_driver_ = true; }
   // Activity::Flush(), unless it had better wait (SharedSession::Rests), or must not be.
   bool Flush(bool everything);
   // Nothing is recorded any more.
@@ -84,11 +89,14 @@ class CuptiClient {
   bool MayRecord() const { return in_window_ && room_gap_.row == 0; }
   bool Rests() const;
   bool HasNothing() const;
+  bool UsesGpu(bool has_file);
+  bool LookBetweenWindows();
   void BringTheirsBack();
   void RunAtSafePoint(const std::function<void()>& work);
   bool Leave();
   bool HasCome();
   UnseenClient::Change Look(const UnseenClient::Decoded& decoded, bool forced);
+  bool RegisterAgain();
   bool ComeBack();
   void MakeRoom();
   bool ComeBackAfterProfiler();
@@ -110,6 +118,7 @@ class CuptiClient {
   std::vector<std::string> refused_;
   bool in_window_ = false;
   bool may_flush_ = true;
+  bool uses_gpu_ = false, asked_driver_ = false;
   std::int64_t edge_ns_ = 0, first_on_ns_ = 0;
   std::uint32_t latest_call_ = 0;
   CaptureGapRow unseen_gap_{};  // since we stand aside; row 0: we do not

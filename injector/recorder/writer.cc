@@ -172,14 +172,15 @@ void Writer::OpenWindow() {
 }
 
 void Writer::CloseWindow() {
-  if (!LookBeforeWindowCloses()) return StopAtLimit("other_client");
-  cupti_client_.Close([] { g_sources.store(0, std::memory_order_relaxed); });
+  if (!LookBeforeKindsGoOff()) return StopAtLimit("other_client");
+  const bool can_go_on = cupti_client_.Close([] { g_sources.store(0, std::memory_order_relaxed); });
   samplers_.NoteWindow();
   activity_decoder_->BeginGap(NowNs() - base_ns_);
   batch_.gaps.push_back(window_.BeginGap(cupti_client_.edge_ns() - base_ns_, ++window_gaps_));
   event_decoder_.nvtx().ForgetRanges();
   stall_watch_.Forget(NowNs() - base_ns_);
   log_.Line("window closed");
+  if (!can_go_on) StopAtLimit("other_client");
 }
 
 bool Writer::LookForOthers(bool forced) {
@@ -187,13 +188,15 @@ bool Writer::LookForOthers(bool forced) {
       {activity_decoder_->probes(), activity_decoder_->correlation()}, forced);
 }
 
-// Afterwards nothing is recorded that could show whether somebody else got the records of it.
-bool Writer::LookBeforeWindowCloses() {
-  for (int flush = 0; flush < UnseenClient::kMisses && cupti_client_.IsInDoubt(); ++flush) {
-    cupti_client_.BeginFlush(file_.is_open());
+// What we turn off is off for everybody. And afterwards nothing is recorded that could show whether
+// somebody else got the records of it.
+bool Writer::LookBeforeKindsGoOff() {
+  for (int flush = 0; flush < UnseenClient::kMisses && cupti_client_.MayHaveLost(); ++flush) {
+    if (!cupti_client_.BeginFlush(file_.is_open())) return false;
     const bool flushed = cupti_client_.Flush(false);
     DrainQueues();
     if (flushed && !LookForOthers(false)) return false;
+    if (!cupti_client_.has_missed()) break;
   }
   return true;
 }
@@ -226,7 +229,7 @@ void Writer::RunFailed() {
 void Writer::Flush(bool everything) {
   const std::int64_t start = ReadClockNs(CLOCK_MONOTONIC);
   batch_.flush = dictionary_.BeginFlush();
-  cupti_client_.BeginFlush(file_.is_open());  // a process with nothing to record is not probed
+  if (!cupti_client_.BeginFlush(file_.is_open())) return StopAtLimit("other_client");
   const bool all = everything || (cupti_client_.IsRecording() &&
                                   stall_watch_.WantsAll(StallWatch::ReadMoment(base_ns_)));
   const bool flushed = cupti_client_.Flush(all);
@@ -252,7 +255,6 @@ void Writer::Flush(bool everything) {
       return;
     }
   }
-  if (!std::exchange(probes_recorded_, true)) cupti_client_.activity().RecordProbes();
   TellSamplers();
   TakeSamples(everything);
   AddClockPair(true);
@@ -265,6 +267,7 @@ void Writer::Flush(bool everything) {
   g_counters.Max(Health::kWriterFlushMaxUs, microseconds);
   if (!everything && IsFull()) {
     g_counters.Set(Health::kFileMaxSize, 1);
+    LookBeforeKindsGoOff();
     StopAtLimit("max_size");
   }
 }
@@ -435,6 +438,7 @@ void Writer::TakeSamples(bool everything) {
 
 void Writer::AddStartFacts() {
   batch_.devices = ReadDevices();
+  cupti_client_.NoteAskedDriver();
   for (SystemFactRow& fact : ReadEnvironmentFacts(environment_.block()))
     batch_.facts.push_back(std::move(fact));
   for (const Options::Changed& option : options_.changed)
@@ -471,7 +475,7 @@ void Writer::AddClockPair(bool with_cupti) {
   row.boottime = ReadClockNs(CLOCK_BOOTTIME);
   std::uint64_t cupti_now = 0;
   const CuptiLibrary* cupti = cupti_client_.library();
-  if (with_cupti && cupti_client_.MayCall() && cupti->GetTimestamp != nullptr &&
+  if (with_cupti && g_shared_session.attached() && cupti->GetTimestamp != nullptr &&
       CuptiSucceeded("cuptiGetTimestamp", cupti->GetTimestamp(&cupti_now))) {
     const std::int64_t realtime_ns = activity_decoder_->RealtimeNs(cupti_now);
     row.has_cupti = realtime_ns != 0;

@@ -83,7 +83,7 @@ class Writer {
   void OpenWindow();
   void CloseWindow();
   bool LookForOthers(bool forced);
-  bool LookBeforeWindowCloses();
+  bool LookBeforeKindsGoOff();
   void ReadNcclLog();
   std::int64_t LongestWait(std::int64_t wait_ns) const;
   void Flush(bool everything);
@@ -147,8 +147,7 @@ class Writer {
   Wake watch_wake_, trigger_wake_;
   std::atomic<std::int64_t> end_requested_ns_{0};  // monotonic
   clockid_t cpu_clock_ = CLOCK_THREAD_CPUTIME_ID;  // of Run()'s thread
-  bool probes_recorded_ = false;
-  std::atomic<bool> has_told_{false};  // there is a file, or nobody could make one
+  std::atomic<bool> has_told_{false};              // there is a file, or nobody could make one
 };
 
 }  // namespace traceinject

@@ -314,9 +314,66 @@ class OtherClient(Program):
         flags = ("--profile-unseen", "--steps", "115", "--step-us", "40000")
         _, alone = self.profile(*flags, preload=False, **how)
         traced, together = self.profile(*flags, preload=True, **how)
-        self.assertEqual(len(together.sessions), len(alone.sessions))
+        self.assertEqual(together.sessions, alone.sessions, "kernels that the other client gains or loses")
         recording, truth = self.open(), self.truth(traced)
         self.assert_missing_only_in(recording, truth, recording.rows("SELECT start, coalesce(dur, 1 << 62), reason FROM capture_gap ORDER BY start"))
+
+    # Windows from 1 to 2 s and from 3 to 4 s of steps of 40 ms: across the beginning of the first, when nothing was ever recorded; across its
+    # end; across the beginning of the second; and since just before its end.
+    UNSEEN_AT_EDGES = {"sessions": "18-32,40-60,68-85,95-110", "env": {**UNSEEN_ENV, "TRACEINJECT_WINDOW": "every:2s:1s"}}
+
+    def check_unseen_at_edges(self, *flags, cuda="cuda13", **env):
+        how = {"cuda": cuda, "sessions": self.UNSEEN_AT_EDGES["sessions"], "env": {**self.UNSEEN_AT_EDGES["env"], **env}}
+        flags = ("--profile-unseen", "--steps", "150", "--step-us", "40000", *flags)
+        _, alone = self.profile(*flags, preload=False, **how)
+        traced, together = self.profile(*flags, preload=True, **how)
+        self.assertEqual(together.sessions, alone.sessions, "kernels that the other client gains or loses")
+        recording, truth = self.open(), self.truth(traced)
+        self.assertGreater(len(recording.kernels()), 200)
+        self.assert_missing_only_in(recording, truth, recording.rows("SELECT start, coalesce(dur, 1 << 62), reason FROM capture_gap ORDER BY start"))
+        last = recording.rows("SELECT max(start + dur) FROM capture_gap WHERE dur IS NOT NULL AND reason = 'window'")[0][0]
+        self.assertTrue(any(kernel.start > recording.base + last for kernel in recording.kernels()), "nothing in the last window")
+
+    def test_unseen_client_at_edges_of_windows(self):
+        self.check_unseen_at_edges()
+
+    def test_unseen_client_at_edges_of_windows_that_takes_cupti_away(self):
+        self.check_unseen_at_edges("--profile-finalize")
+
+    def test_unseen_client_at_edges_of_windows_with_cupti_left_in_between(self):
+        self.check_unseen_at_edges("--profile-finalize", TRACEINJECT_DETACH="1")
+
+    def test_unseen_client_between_windows(self):
+        """What we turn on in the next window is not for it, though it left us its callbacks, and all of the window is ours."""
+        how = {"sessions": "55-65,110-115", "env": {**self.UNSEEN_ENV, "TRACEINJECT_WINDOW": "every:2s:1s"}}
+        flags = ("--profile-unseen", "--steps", "150", "--step-us", "40000")
+        _, alone = self.profile(*flags, preload=False, **how)
+        traced, together = self.profile(*flags, preload=True, **how)
+        self.assertEqual(together.sessions, alone.sessions, "kernels that the other client gains or loses")
+        recording, truth = self.open(), self.truth(traced)
+        gaps = recording.rows("SELECT start, coalesce(dur, 1 << 62), reason FROM capture_gap ORDER BY start")
+        self.assertEqual({reason for _, _, reason in gaps}, {"window"})
+        self.assert_missing_only_in(recording, truth, gaps)
+
+    def test_unseen_client_that_flushes_all_the_time_between_windows(self):
+        """It comes before a flush has brought back what CUPTI has of ours when the window ends: none may come beside its own."""
+        how = {"sessions": "55-70", "env": {"TRACEINJECT_FLUSH_MS": "300", "TRACEINJECT_WINDOW": "every:2s:1s", "FAKE_PROFILER_FLUSHES": "1"}}
+        flags = ("--profile-unseen", "--profile-finalize", "--steps", "110", "--step-us", "40000")
+        _, alone = self.profile(*flags, preload=False, **how)
+        traced, together = self.profile(*flags, preload=True, **how)
+        self.assertEqual(together.sessions, alone.sessions, "kernels that the other client gains or loses")
+        recording, truth = self.open(), self.truth(traced)
+        self.assert_missing_only_in(recording, truth, recording.rows("SELECT start, coalesce(dur, 1 << 62), reason FROM capture_gap ORDER BY start"))
+
+    def test_unseen_client_when_the_file_is_full(self):
+        """It has come since the last flush but one: our kinds go off, and are its own."""
+        env = {"TRACEINJECT_FLUSH_MS": "1000", "TRACEINJECT_MAX_SIZE": "400K"}
+        how = {"sessions": "24-60", "env": env}
+        flags = ("--profile-unseen", "--steps", "70", "--step-us", "40000", "--kernels", "400")
+        _, alone = self.profile(*flags, preload=False, **how)
+        _, together = self.profile(*flags, preload=True, **how)
+        self.assertEqual(self.open().count("file", "max_size"), 1)
+        self.assertEqual(together.sessions, alone.sessions, "kernels that the other client gains or loses")
 
     def test_unseen_client_just_before_a_window_ends(self):
         """A flush saw that nothing comes any more, and waited for a thread to look into it; the window ended before the next one."""
