@@ -45,6 +45,7 @@ OPTIONS = {
     "FAKE_CUPTI_SHUFFLE": ("", "7"),
     "FAKE_CUPTI_DELAY_MS": ("0", "5"),
 }
+KERNEL = 10  # CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL
 TWO_FLUSHES = "two cuptiActivityFlushAll at once"  # says the stand-in
 TRAIN_FLAGS = (["--nvtx"], ["--memcpy"], ["--memset"], ["--events"], ["--alloc"], ["--graph", "3"], ["--nccl", "new"], ["--nccl", "old"],
                ["--threads", "3"], ["--churn", "200"], ["--fork-loop", "10"], ["--vfork-child"], ["--exec-child"], ["--late-launch"],
@@ -69,6 +70,7 @@ def game(seed):
 
     class Game(harness.TestCase):
         kind = "not begun"
+        profile_is_told = False  # whether what the other client gets is the same each time
 
         def stop(self):
             for number in [int(one.split()[0]) for one in seeds.processes_of(self.folder)]:
@@ -101,6 +103,8 @@ def game(seed):
             if tool == "proton":
                 env.update({"TRITON_CUPTI_LIB_PATH": str(own), "FAKE_GPU_PROFILE": str(self.folder / "truth.profile"), "CHAOS_HOOKED": "1"})
             plan = random_plan(choose, tool)
+            # A thread that works beside a session is in it for as long as it happens to.
+            self.profile_is_told = tool in CLIENTS and "thread" not in (name for name, _ in plan[0])
             self.compare(plan[1][0], command=[sys.executable, PROGRAM, json.dumps(plan)], env=env)
 
         def play_train(self, choose, options):
@@ -115,6 +119,7 @@ def game(seed):
 
         def compare(self, how, *flags, **more):
             plain = self.play(*flags, preload=False, **more)
+            profile = self.take_profile()
             for path in self.folder.glob("run.db.trigger"):
                 path.unlink()
             self.assertEqual(self.files(), [], "the program itself left files")
@@ -123,6 +128,8 @@ def game(seed):
                 self.kind = "flush beside one of a client that no wrapper sees, which nobody can prevent"
                 return
             self.assertEqual((ended.code, ended.stdout, ended.stderr), (plain.code, plain.stdout, plain.stderr))
+            if self.profile_is_told:
+                self.assertEqual(self.take_profile(), profile, "kernels that the other client gains or loses")
             self.assertEqual(seeds.left_of(self.folder), [], "processes are left")
             self.assertLessEqual({path.name for path in self.temporary.iterdir()}, {"own", "run.db", "run.db-wal", "run.db-shm"}, "temporary files are left")
             if (self.folder / "run.db").exists():
@@ -130,6 +137,18 @@ def game(seed):
                 if recording is not None:
                     self.addCleanup(recording.close)
                     self.check(recording, self.truth(ended))
+
+        def take_profile(self):
+            """How often each kernel is in each session of the other client's."""
+            path = self.folder / "truth.profile"
+            sessions = []
+            for record in map(json.loads, path.read_text().splitlines()) if path.exists() else ():
+                if record["kind"] == "session":
+                    sessions.append(collections.Counter())
+                elif record["kind"] == KERNEL:
+                    sessions[-1][record["name"]] += 1
+            path.unlink(missing_ok=True)
+            return sessions
 
         def check(self, recording, truth):
             self.assertEqual(recording.integrity(), "ok")

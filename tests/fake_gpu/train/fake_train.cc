@@ -166,7 +166,12 @@ int main(int argc, char** argv) {
     WaitFor(child);
   }
   if (options.nccl_early) MakeCommunicatorEarly(options);
-  if (options.late_launch) std::atexit([] { PlayOneLaunch({}); });
+  static const pid_t started = getpid();
+  if (options.late_launch) {
+    std::atexit([] {
+      if (getpid() == started) PlayOneLaunch({});  // a forked child cannot use CUDA
+    });
+  }
   if (options.no_gpu) {
     NvtxDomain("my_lib").Push({.text = "no GPU"}, [] {});
   } else {
