@@ -69,13 +69,17 @@ bool UnseenClient::ShowsBetweenWindows() const {
          (buffers_per_thread_ || !g_shared_session.HasLent());
 }
 
-UnseenClient::Change UnseenClient::LookBetweenWindows(std::int64_t now_ns,
-                                                      std::int64_t flush_before_oldest_ns) {
+void UnseenClient::NoteBroughtBack(std::int64_t now_ns) {
+  heard_ns_ = now_ns;
+  if (!g_shared_session.HasLent()) whole_until_ns_ = now_ns;
+}
+
+UnseenClient::Change UnseenClient::LookBetweenWindows(std::int64_t flush_before_oldest_ns) {
   calls_ = CallsToUs();
   call_();
   if (CallsToUs() != calls_) return Change::kNone;
-  heard_ns_ = now_ns;
-  whole_until_ns_ = g_shared_session.HasLent() ? std::min(now_ns, flush_before_oldest_ns) : now_ns;
+  if (g_shared_session.HasLent())
+    whole_until_ns_ = std::min(whole_until_ns_, flush_before_oldest_ns);
   if (LookAtPlace(true)->taken) {
     Came(true);
     return Change::kCame;
@@ -102,6 +106,7 @@ UnseenClient::Change UnseenClient::Look(const Decoded& decoded, std::int64_t flu
   if (active_) return forced ? Change::kNone : LookForItsEnd();
   probes_ = decoded.probes;
   if (CallsToUs() != calls_) {
+    has_left_ = false;
     misses_ = silent_ = 0;
     whole_until_ns_ =
         g_shared_session.HasLent() ? std::min(heard_ns_, flush_before_oldest_ns) : began_ns_;
@@ -122,7 +127,10 @@ UnseenClient::Change UnseenClient::Look(const Decoded& decoded, std::int64_t flu
   if (!place_) return Change::kNone;
   // Ids wrap.
   const bool restarted = static_cast<std::int32_t>(place_->correlation - decoded.correlation) < 0;
-  if (!place_->taken && place_->correlation != 0 && restarted) return Change::kLeft;
+  if (!place_->taken && place_->correlation != 0 && restarted) {
+    has_left_ = true;
+    return Change::kLeft;
+  }
   // Where threads share a buffer it does not come back before all work in it is done.
   if (!place_->taken && !buffers_per_thread_ && !forced) return Change::kNone;
   Came(place_->taken);
@@ -160,6 +168,7 @@ UnseenClient::Change UnseenClient::LookForItsEnd() {
   looks_ = taken ? 0 : looks_ + 1;
   if (!was_wrong && looks_ < (subscribed_ ? kLooks : kLooksNeverSubscribed)) return Change::kNone;
   active_ = false;
+  has_left_ = true;
   return Change::kLeft;
 }
 

@@ -53,7 +53,9 @@ class UnseenClient {
 
   // While nothing else of ours is recorded, with a call that is: whether CUPTI asks somebody else
   // for the buffer, who came when nothing could show it. kLeft: that one is gone.
-  Change LookBetweenWindows(std::int64_t now_ns, std::int64_t flush_before_oldest_ns);
+  Change LookBetweenWindows(std::int64_t flush_before_oldest_ns);
+  // After a flush, where that was kNone: nothing was recorded since then.
+  void NoteBroughtBack(std::int64_t now_ns);
   // Whether that can be told. A buffer that threads share may take the call.
   bool ShowsBetweenWindows() const;
   // Before a flush; `probing`: with a call, as records are to come. False: leave the flush out.
@@ -76,8 +78,9 @@ class UnseenClient {
   // kCame. What was done until `whole_until_ns` is in no such buffer.
   void NoteMissing(std::int64_t whole_until_ns);
   bool active() const { return active_; }
-  // Whether the last flush brought nothing: the next one may show that somebody has come.
-  bool has_missed() const { return misses_ > 0; }
+  // Whether the last flush brought nothing, or showed that somebody was gone: the next one may show
+  // that somebody has come.
+  bool is_in_doubt() const { return misses_ > 0 || has_left_; }
   // What was done by then was recorded for certain: work that is not done keeps back other that is,
   // in the same buffer, at however many flushes.
   std::int64_t whole_until_ns() const { return whole_until_ns_; }
@@ -110,6 +113,7 @@ class UnseenClient {
   std::int64_t calls_ = 0;      // that CUPTI had made to us before
 
   std::int64_t heard_ns_ = 0, whole_until_ns_ = 0;
+  bool has_left_ = false;  // and nothing came since
   int misses_ = 0;
   // Of weak signs: flushes in a row, since the last look, that brought nothing, and how many it
   // takes for a look.

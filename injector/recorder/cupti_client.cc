@@ -80,7 +80,7 @@ bool CuptiClient::Open(const AtEdge& at_edge) {
 
 // Else what is turned on next would go to somebody who came meanwhile, and a flush might come
 // beside that one's cuptiFinalize, which corrupts the heap.
-bool CuptiClient::LookBetweenWindows() {
+bool CuptiClient::LookBetweenWindows(bool just_closed) {
   if (!g_shared_session.attached() || g_shared_session.IsUsedByThem() ||
       !library_->SelectsCalls() || !unseen_client_.ShowsBetweenWindows())
     return true;
@@ -90,17 +90,44 @@ bool CuptiClient::LookBetweenWindows() {
     const WriterTurn::Outside outside(turn_);
     if (!UsesGpu(false)) return true;
     activity_.RecordProbesAlone(true);
-    change = unseen_client_.LookBetweenWindows(now_ns, activity_.FlushBeforeOldestNs());
+    change = unseen_client_.LookBetweenWindows(activity_.FlushBeforeOldestNs());
     activity_.RecordProbesAlone(false);
-    if (change == UnseenClient::Change::kNone) activity_.Flush(false);
+    if (change == UnseenClient::Change::kNone) {
+      activity_.Flush(false);
+      unseen_client_.NoteBroughtBack(now_ns);
+      return true;
+    }
   }
-  if (change == UnseenClient::Change::kCame) StandAside();
-  if (change != UnseenClient::Change::kLeft) return true;
+  const std::int64_t whole_ns = unseen_client_.whole_until_ns();
+  const bool lost_some = whole_ns < edge_ns_;  // of the last window
+  if (change == UnseenClient::Change::kCame) {
+    if (just_closed) TurnBackOn();
+    StandAside(lost_some ? whole_ns : now_ns);
+    return true;
+  }
   activity_.StandAside();
-  if (const std::int64_t lost_ns = now_ns - unseen_client_.whole_until_ns(); lost_ns > 0)
+  if (lost_some)
     batch_->gaps.push_back(
-        {unseen_client_.whole_until_ns() - base_ns_, lost_ns, "other_client", ++last_gap_row_});
+        {whole_ns - base_ns_, edge_ns_ - whole_ns, "other_client", ++last_gap_row_});
   return RegisterAgain();
+}
+
+// It came just before, and what we turned off was its own.
+void CuptiClient::TurnBackOn() {
+  std::vector<std::string> refused;
+  std::string why;
+  RunAtSafePoint([&] { activity_.Start(&refused, &why); });
+}
+
+// Somebody came while our kinds were on, and the window ended meanwhile: that one turned off at
+// most its own.
+void CuptiClient::TurnOffWhatIsLeft() {
+  std::vector<std::string> refused;
+  std::string why;
+  RunAtSafePoint([&] {
+    activity_.Start(&refused, &why);
+    activity_.Stop();
+  });
 }
 
 // Of what another client's buffers hold, we take copies as long as we want it.
@@ -125,7 +152,7 @@ bool CuptiClient::RegisterAgain() {
 // After Leave(). True also if somebody else has CUPTI: then we are back when that ends.
 bool CuptiClient::ComeBack() {
   if (HasCome()) {
-    StandAside();
+    StandAside(unseen_client_.whole_until_ns());
     return true;
   }
   return RegisterAgain();
@@ -164,7 +191,7 @@ bool CuptiClient::Close(const AtEdge& at_edge) {
   });
   in_window_ = false;  // until here it may turn out that CUPTI does not answer
   // Before somebody comes who would get what CUPTI has of ours.
-  const bool can_go_on = !g_shared_session.HasLent() || LookBetweenWindows();
+  const bool can_go_on = LookBetweenWindows(true);
   drain_();
   LeaveIfAsked();
   return can_go_on;
@@ -186,7 +213,7 @@ bool CuptiClient::Leave() {
   drain_();
   if (activity_.IsOneGone()) {
     unseen_client_.NoteMissing(activity_.FlushBeforeOldestNs());
-    StandAside();
+    StandAside(unseen_client_.whole_until_ns());
     return false;
   }
   if (!activity_.Leave()) return false;
@@ -259,7 +286,7 @@ UnseenClient::Change CuptiClient::Look(const UnseenClient::Decoded& decoded, boo
 bool CuptiClient::LookForOthers(const UnseenClient::Decoded& decoded, bool forced) {
   switch (Look(decoded, forced)) {
     case UnseenClient::Change::kCame:
-      StandAside();
+      StandAside(unseen_client_.whole_until_ns());
       break;
     case UnseenClient::Change::kLeft:
       activity_.StandAside();  // where it was gone before we noticed
@@ -284,9 +311,9 @@ void CuptiClient::LookAtMemsets(MemsetLimit::Seen so_far) {
   log_->Line("many short memsets: not recorded from now on");
 }
 
-void CuptiClient::StandAside() {
+void CuptiClient::StandAside(std::int64_t since_ns) {
   activity_.StandAside();
-  unseen_gap_ = {unseen_client_.whole_until_ns() - base_ns_, -1, "other_client", ++last_gap_row_};
+  unseen_gap_ = {since_ns - base_ns_, -1, "other_client", ++last_gap_row_};
   batch_->gaps.push_back(unseen_gap_);
   log_->Line("another client owns CUPTI; pausing");
 }
@@ -299,6 +326,7 @@ bool CuptiClient::LookForFinalize() {
 bool CuptiClient::Resume(std::int64_t lost_ns) {
   std::string why;
   const bool resumed = activity_.RegisterCallbacks(&why) && (!MayRecord() || Start());
+  if (resumed && !MayRecord()) TurnOffWhatIsLeft();
   const std::int64_t now = MayRecord() ? edge_ns_ : NowNs();
   log_->Line(resumed ? "resumed after another client of CUPTI"
                      : "not resumed after another client of CUPTI: " + why);

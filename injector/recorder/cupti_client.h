@@ -55,8 +55,8 @@ class CuptiClient {
   bool FollowProfiler();
   // Whether it takes a flush to know that nobody whom we do not see got what was done by now.
   bool MayHaveLost() const;
-  // Whether the last flush brought nothing: the next one may show that somebody has come.
-  bool has_missed() const { return unseen_client_.has_missed(); }
+  // Whether it takes another flush to know that.
+  bool is_in_doubt() const { return unseen_client_.is_in_doubt(); }
   // After a flush, with what was decoded so far; `forced`: the last one.
   bool LookForOthers(const UnseenClient::Decoded& decoded, bool forced);
 
@@ -90,7 +90,9 @@ class CuptiClient {
   bool Rests() const;
   bool HasNothing() const;
   bool UsesGpu(bool has_file);
-  bool LookBetweenWindows();
+  bool LookBetweenWindows(bool just_closed = false);
+  void TurnBackOn();
+  void TurnOffWhatIsLeft();
   void BringTheirsBack();
   void RunAtSafePoint(const std::function<void()>& work);
   bool Leave();
@@ -101,7 +103,7 @@ class CuptiClient {
   void MakeRoom();
   bool ComeBackAfterProfiler();
   bool Start(const AtEdge& at_edge = [] {});
-  void StandAside();
+  void StandAside(std::int64_t since_ns);
   bool Resume(std::int64_t lost_ns);
 
   const Options* options_;

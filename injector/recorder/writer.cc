@@ -191,12 +191,13 @@ bool Writer::LookForOthers(bool forced) {
 // What we turn off is off for everybody. And afterwards nothing is recorded that could show whether
 // somebody else got the records of it.
 bool Writer::LookBeforeKindsGoOff() {
-  for (int flush = 0; flush < UnseenClient::kMisses && cupti_client_.MayHaveLost(); ++flush) {
+  constexpr int kFlushes = 2 * UnseenClient::kMisses + 1;  // one comes as soon as another is gone
+  for (int flush = 0; flush < kFlushes && cupti_client_.MayHaveLost(); ++flush) {
     if (!cupti_client_.BeginFlush(file_.is_open())) return false;
     const bool flushed = cupti_client_.Flush(false);
     DrainQueues();
     if (flushed && !LookForOthers(false)) return false;
-    if (!cupti_client_.has_missed()) break;
+    if (!cupti_client_.is_in_doubt()) break;
   }
   return true;
 }

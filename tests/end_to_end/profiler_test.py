@@ -13,6 +13,7 @@ SESSIONS = "2-3,5-5,7-9"
 NEAR_NS = 2_000  # of a time that was brought back from the other client's clock
 APART_NS = 1_000_000  # those whose correlation ids are alike are, also where a busy machine reads that clock badly
 KERNEL = 10  # CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL
+KINDS_OF_CALLS = {4, 5}  # of the driver and of the runtime, which may stay on: their calls go off one by one
 BAD = {**harness.SHUFFLED, "FAKE_CUPTI_DELAY_MS": "5"}
 
 
@@ -364,6 +365,15 @@ class OtherClient(Program):
         self.assertEqual(together.sessions, alone.sessions, "kernels that the other client gains or loses")
         recording, truth = self.open(), self.truth(traced)
         self.assert_missing_only_in(recording, truth, recording.rows("SELECT start, coalesce(dur, 1 << 62), reason FROM capture_gap ORDER BY start"))
+
+    def test_unseen_client_past_the_end_of_a_window(self):
+        """What we had on when it came is on as long as it is there, and no longer."""
+        env = {**self.UNSEEN_ENV, "TRACEINJECT_WINDOW": "every:2s:1s"}
+        traced, _ = self.profile("--profile-unseen", "--steps", "72", "--step-us", "40000", preload=True, sessions="40-55", env=env)
+        reasons = [reason for reason, in self.open().rows("SELECT reason FROM capture_gap ORDER BY start")]
+        self.assertEqual(reasons, ["window", "other_client", "window"])
+        on = {line["kind"]: line["on"] for line in self.truth(traced).of("kind")}
+        self.assertEqual({kind for kind in on if on[kind]} - KINDS_OF_CALLS, set())
 
     def test_unseen_client_when_the_file_is_full(self):
         """It has come since the last flush but one: our kinds go off, and are its own."""
