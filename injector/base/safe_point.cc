@@ -16,32 +16,47 @@ constexpr timespec kPause{0, 50'000};
 
 struct SafePoint::Task {
   const std::function<void()>& work;
-  std::exception_ptr thrown;
+  const std::function<bool()>* may = nullptr;
+  bool refused = false;
+  std::exception_ptr thrown = nullptr;
 };
 
 bool SafePoint::Run(const std::function<void()>& work, std::int64_t limit_ns) {
-  return Wait({work, nullptr}, limit_ns, &SafePoint::Take);
+  Task task{work};
+  return Wait(&task, limit_ns, &SafePoint::TakeMyself);
 }
 
 bool SafePoint::Offer(const std::function<void()>& work, std::int64_t limit_ns) {
-  return Wait({work, nullptr}, limit_ns, &SafePoint::Withdraw);
+  Task task{work};
+  return Wait(&task, limit_ns, &SafePoint::Withdraw);
+}
+
+SafePoint::Outcome SafePoint::RunIf(const std::function<bool()>& may,
+                                    const std::function<void()>& work, std::int64_t limit_ns) {
+  Task task{work, &may};
+  const bool passed = Wait(&task, limit_ns, &SafePoint::TakeMyself);
+  if (task.refused) return Outcome::kRefused;
+  return passed ? Outcome::kPassed : Outcome::kNonePassed;
 }
 
 // `after_limit` ends it where no thread has it by then. Whether one did.
-bool SafePoint::Wait(Task task, std::int64_t limit_ns, bool (SafePoint::*after_limit)() noexcept) {
-  task_ = &task;
+bool SafePoint::Wait(Task* task, std::int64_t limit_ns, bool (SafePoint::*after_limit)() noexcept) {
+  task_ = task;
   stage_.store(Stage::kAsked, std::memory_order_release);
   const std::int64_t until_ns = ReadClockNs(CLOCK_MONOTONIC) + limit_ns;
   bool passed = true;
-  while (stage_.load(std::memory_order_acquire) != Stage::kDone) {
-    if (ReadClockNs(CLOCK_MONOTONIC) >= until_ns && (this->*after_limit)()) {
+  for (Stage stage = Stage::kAsked; stage != Stage::kDone;
+       stage = stage_.load(std::memory_order_acquire)) {
+    if (stage == Stage::kHeld) {
+      Answer();
+    } else if (ReadClockNs(CLOCK_MONOTONIC) >= until_ns && (this->*after_limit)()) {
       passed = false;
       break;
     }
     nanosleep(&kPause, nullptr);
   }
   stage_.store(Stage::kIdle, std::memory_order_relaxed);
-  if (task.thrown) std::rethrow_exception(task.thrown);
+  if (task->thrown) std::rethrow_exception(task->thrown);
   return passed;
 }
 
@@ -51,18 +66,46 @@ bool SafePoint::Withdraw() noexcept {
   return stage_.compare_exchange_strong(asked, Stage::kDone, std::memory_order_acquire);
 }
 
-// False: another thread has it.
-bool SafePoint::Take() noexcept {
+// The same.
+bool SafePoint::Claim() noexcept {
   Stage asked = Stage::kAsked;
-  if (!stage_.compare_exchange_strong(asked, Stage::kTaken, std::memory_order_acquire))
-    return false;
+  return stage_.compare_exchange_strong(asked, Stage::kTaken, std::memory_order_acquire);
+}
+
+// The same.
+bool SafePoint::TakeMyself() noexcept {
+  if (!Claim()) return false;
+  if (task_->may != nullptr) Answer();
+  Work();
+  return true;
+}
+
+void SafePoint::Take() noexcept {
+  if (!Claim()) return;
+  if (task_->may != nullptr) {
+    stage_.store(Stage::kHeld, std::memory_order_release);
+    while (stage_.load(std::memory_order_acquire) == Stage::kHeld) nanosleep(&kPause, nullptr);
+  }
+  Work();
+}
+
+void SafePoint::Answer() noexcept {
   try {
-    task_->work();
+    task_->refused = !(*task_->may)();
+  } catch (...) {
+    task_->thrown = std::current_exception();
+    task_->refused = true;
+  }
+  stage_.store(Stage::kAnswered, std::memory_order_release);
+}
+
+void SafePoint::Work() noexcept {
+  try {
+    if (!task_->refused) task_->work();
   } catch (...) {
     task_->thrown = std::current_exception();
   }
   stage_.store(Stage::kDone, std::memory_order_release);
-  return true;
 }
 
 }  // namespace traceinject

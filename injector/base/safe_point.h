@@ -30,15 +30,24 @@ class SafePoint {
   // The same for work that had better not be done than beside a thread that launches: where no
   // thread passes for `limit_ns` it is left undone (false).
   bool Offer(const std::function<void()>& work, std::int64_t limit_ns = kLongestWaitNs);
+  // The same for work that needs leave: `may` is asked on this thread, while the one that passes
+  // waits, so that what it finds is so when the work begins. Without leave it is left undone.
+  enum class Outcome { kPassed, kNonePassed, kRefused };
+  Outcome RunIf(const std::function<bool()>& may, const std::function<void()>& work,
+                std::int64_t limit_ns = kLongestWaitNs);
   static constexpr std::int64_t kLongestWaitNs = 500'000'000;
 
  private:
-  enum class Stage : int { kIdle, kAsked, kTaken, kDone };
+  enum class Stage : int { kIdle, kAsked, kTaken, kHeld, kAnswered, kDone };
   struct Task;
 
-  bool Wait(Task task, std::int64_t limit_ns, bool (SafePoint::*after_limit)() noexcept);
-  bool Take() noexcept;
+  bool Wait(Task* task, std::int64_t limit_ns, bool (SafePoint::*after_limit)() noexcept);
+  void Take() noexcept;
+  bool TakeMyself() noexcept;
   bool Withdraw() noexcept;
+  bool Claim() noexcept;
+  void Answer() noexcept;
+  void Work() noexcept;
 
   std::atomic<Stage> stage_{Stage::kIdle};
   Task* task_ = nullptr;

@@ -81,5 +81,50 @@ TEST_F(SafePointTest, WhatItThrowsIsThrownWhereItWasAskedFor) {
   point_.Run([] {}, 1'000'000);
 }
 
+TEST_F(SafePointTest, LeaveIsAskedForWhileTheThreadThatPassesWaits) {
+  std::atomic<bool> ended{false};
+  std::atomic<std::int64_t> passes{0};
+  std::thread program([&] {
+    while (!ended) {
+      point_.Pass();
+      ++passes;
+    }
+  });
+  for (const bool allowed : {true, false}) {
+    std::thread::id asked, by;
+    std::int64_t before = 0, then = -1;
+    const auto may = [&] {
+      asked = std::this_thread::get_id();
+      before = passes;
+      return allowed;
+    };
+    const auto outcome = point_.RunIf(
+        may,
+        [&] {
+          by = std::this_thread::get_id();
+          then = passes;
+        },
+        60'000'000'000);
+    EXPECT_EQ(asked, std::this_thread::get_id());
+    EXPECT_EQ(by, allowed ? program.get_id() : std::thread::id());
+    EXPECT_EQ(then, allowed ? before : -1);
+    EXPECT_EQ(outcome, allowed ? SafePoint::Outcome::kPassed : SafePoint::Outcome::kRefused);
+  }
+  ended = true;
+  program.join();
+}
+
+TEST_F(SafePointTest, LeaveIsAskedForWhereNonePasses) {
+  int done = 0;
+  const auto work = [&] { ++done; };
+  EXPECT_EQ(point_.RunIf([] { return false; }, work, 1'000'000), SafePoint::Outcome::kRefused);
+  EXPECT_EQ(done, 0);
+  EXPECT_EQ(point_.RunIf([] { return true; }, work, 1'000'000), SafePoint::Outcome::kNonePassed);
+  EXPECT_EQ(done, 1);
+  const auto fail = []() -> bool { throw std::runtime_error("no memory"); };
+  EXPECT_THROW(point_.RunIf(fail, work, 1'000'000), std::runtime_error);
+  EXPECT_EQ(done, 1);
+}
+
 }  // namespace
 }  // namespace traceinject

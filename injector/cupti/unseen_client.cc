@@ -74,10 +74,14 @@ void UnseenClient::NoteBroughtBack(std::int64_t now_ns) {
   if (!g_shared_session.HasLent()) whole_until_ns_ = now_ns;
 }
 
-UnseenClient::Change UnseenClient::LookBetweenWindows(std::int64_t flush_before_oldest_ns) {
-  calls_ = CallsToUs();
+bool UnseenClient::TakesOurs() const {
+  const std::int64_t before = CallsToUs();
   call_();
-  if (CallsToUs() != calls_) return Change::kNone;
+  return CallsToUs() != before;
+}
+
+UnseenClient::Change UnseenClient::LookBetweenWindows(std::int64_t flush_before_oldest_ns) {
+  if (TakesOurs()) return Change::kNone;
   if (g_shared_session.HasLent())
     whole_until_ns_ = std::min(whole_until_ns_, flush_before_oldest_ns);
   if (LookAtPlace(true)->taken) {

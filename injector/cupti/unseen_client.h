@@ -54,6 +54,9 @@ class UnseenClient {
   // While nothing else of ours is recorded, with a call that is: whether CUPTI asks somebody else
   // for the buffer, who came when nothing could show it. kLeft: that one is gone.
   Change LookBetweenWindows(std::int64_t flush_before_oldest_ns);
+  // In a window, with a call of a thread of which CUPTI has no buffer: the same question. Where
+  // ShowsBetweenWindows(), too.
+  bool TakesOurs() const;
   // After a flush, where that was kNone: nothing was recorded since then.
   void NoteBroughtBack(std::int64_t now_ns);
   // Whether that can be told. A buffer that threads share may take the call.

@@ -80,7 +80,7 @@ bool CuptiClient::Open(const AtEdge& at_edge) {
 
 // Else what is turned on next would go to somebody who came meanwhile, and a flush might come
 // beside that one's cuptiFinalize, which corrupts the heap.
-bool CuptiClient::LookBetweenWindows(bool just_closed) {
+bool CuptiClient::LookBetweenWindows() {
   if (!g_shared_session.attached() || g_shared_session.IsUsedByThem() ||
       !library_->SelectsCalls() || !unseen_client_.ShowsBetweenWindows())
     return true;
@@ -99,9 +99,8 @@ bool CuptiClient::LookBetweenWindows(bool just_closed) {
     }
   }
   const std::int64_t whole_ns = unseen_client_.whole_until_ns();
-  const bool lost_some = whole_ns < edge_ns_;  // of the last window
+  const bool lost_some = LacksSome();
   if (change == UnseenClient::Change::kCame) {
-    if (just_closed) TurnBackOn();
     StandAside(lost_some ? whole_ns : now_ns);
     return true;
   }
@@ -112,12 +111,8 @@ bool CuptiClient::LookBetweenWindows(bool just_closed) {
   return RegisterAgain();
 }
 
-// It came just before, and what we turned off was its own.
-void CuptiClient::TurnBackOn() {
-  std::vector<std::string> refused;
-  std::string why;
-  RunAtSafePoint([&] { activity_.Start(&refused, &why); });
-}
+// Between windows: whether some of the last one may not have come back.
+bool CuptiClient::LacksSome() const { return unseen_client_.whole_until_ns() < edge_ns_; }
 
 // Somebody came while our kinds were on, and the window ended meanwhile: that one turned off at
 // most its own.
@@ -182,19 +177,29 @@ bool CuptiClient::Start(const AtEdge& at_edge) {
   return started;
 }
 
-bool CuptiClient::Close(const AtEdge& at_edge) {
+bool CuptiClient::Close(const AtEdge& at_edge, bool may_refuse) {
   BringTheirsBack();
-  RunAtSafePoint([&] {
-    edge_ns_ = NowNs();
-    at_edge();
-    activity_.Stop();
-  });
+  const bool shows = MayHaveLost() && uses_gpu_ && library_->SelectsCalls() &&
+                     unseen_client_.ShowsBetweenWindows();
+  {
+    const WriterTurn::Outside outside(turn_);
+    const auto may = [&] { return !shows || unseen_client_.TakesOurs() || !may_refuse; };
+    const SafePoint::Outcome outcome = g_safe_point.RunIf(may, [&] {
+      edge_ns_ = NowNs();
+      at_edge();
+      activity_.Stop();
+    });
+    if (outcome == SafePoint::Outcome::kRefused) return false;
+    if (outcome == SafePoint::Outcome::kNonePassed) g_counters.Add(Health::kCuptiUnsafeEdges);
+    if (shows) {  // before somebody comes who would get what CUPTI has of ours
+      activity_.Flush(false);
+      unseen_client_.NoteBroughtBack(edge_ns_);
+    }
+  }
   in_window_ = false;  // until here it may turn out that CUPTI does not answer
-  // Before somebody comes who would get what CUPTI has of ours.
-  const bool can_go_on = LookBetweenWindows(true);
   drain_();
   LeaveIfAsked();
-  return can_go_on;
+  return true;
 }
 
 void CuptiClient::LeaveIfAsked() {
@@ -267,7 +272,8 @@ bool CuptiClient::UsesGpu(bool has_file) {
 }
 
 bool CuptiClient::BeginFlush(bool has_file) {
-  if (!IsRecording() && g_shared_session.HasLent() && !LookBetweenWindows()) return false;
+  if (!IsRecording() && (g_shared_session.HasLent() || LacksSome()) && !LookBetweenWindows())
+    return false;
   const WriterTurn::Outside outside(turn_);
   const bool asked_driver = std::exchange(asked_driver_, false);
   const bool probes = IsRecording() && !Rests() && !asked_driver && UsesGpu(has_file);

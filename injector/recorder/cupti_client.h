@@ -63,9 +63,9 @@ class CuptiClient {
   // After a flush, with what was decoded so far: many short memsets are left out (memset_limit.h).
   void LookAtMemsets(MemsetLimit::Seen so_far);
 
-  // A window of the plan ends. `at_edge` is called before anything is recorded no more. False as of
-  // the ones above.
-  bool Close(const AtEdge& at_edge);
+  // A window of the plan ends. `at_edge` is called before anything is recorded no more. False, if
+  // it may: somebody whom we do not see has come meanwhile, and nothing was done.
+  bool Close(const AtEdge& at_edge, bool may_refuse);
   // When recording began or ended the last time.
   std::int64_t edge_ns() const { return edge_ns_; }
   // When the first of what is recorded was turned on the last time, and which call of another
@@ -90,8 +90,8 @@ class CuptiClient {
   bool Rests() const;
   bool HasNothing() const;
   bool UsesGpu(bool has_file);
-  bool LookBetweenWindows(bool just_closed = false);
-  void TurnBackOn();
+  bool LookBetweenWindows();
+  bool LacksSome() const;
   void TurnOffWhatIsLeft();
   void BringTheirsBack();
   void RunAtSafePoint(const std::function<void()>& work);

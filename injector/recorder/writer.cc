@@ -172,15 +172,18 @@ void Writer::OpenWindow() {
 }
 
 void Writer::CloseWindow() {
-  if (!LookBeforeKindsGoOff()) return StopAtLimit("other_client");
-  const bool can_go_on = cupti_client_.Close([] { g_sources.store(0, std::memory_order_relaxed); });
+  constexpr int kTries = 3;
+  const auto at_edge = [] { g_sources.store(0, std::memory_order_relaxed); };
+  int tries = 0;
+  do {
+    if (!LookBeforeKindsGoOff()) return StopAtLimit("other_client");
+  } while (!cupti_client_.Close(at_edge, ++tries < kTries));
   samplers_.NoteWindow();
   activity_decoder_->BeginGap(NowNs() - base_ns_);
   batch_.gaps.push_back(window_.BeginGap(cupti_client_.edge_ns() - base_ns_, ++window_gaps_));
   event_decoder_.nvtx().ForgetRanges();
   stall_watch_.Forget(NowNs() - base_ns_);
   log_.Line("window closed");
-  if (!can_go_on) StopAtLimit("other_client");
 }
 
 bool Writer::LookForOthers(bool forced) {

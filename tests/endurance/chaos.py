@@ -139,7 +139,7 @@ def game(seed):
                     self.check(recording, self.truth(ended))
 
         def take_profile(self):
-            """How often each kernel is in each session of the other client's."""
+            """How often each kernel is in each session of the other client's that has one."""
             path = self.folder / "truth.profile"
             sessions = []
             for record in map(json.loads, path.read_text().splitlines()) if path.exists() else ():
@@ -148,7 +148,7 @@ def game(seed):
                 elif record["kind"] == KERNEL:
                     sessions[-1][record["name"]] += 1
             path.unlink(missing_ok=True)
-            return sessions
+            return [session for session in sessions if session]
 
         def check(self, recording, truth):
             self.assertEqual(recording.integrity(), "ok")
