@@ -17,7 +17,8 @@ constexpr timespec kPause{0, 50'000};
 struct SafePoint::Task {
   const std::function<void()>& work;
   const std::function<bool()>* may = nullptr;
-  bool refused = false;
+  bool refused = false;  // by the thread that asks
+  bool left = false;     // by the one that passed, which waited too long
   std::exception_ptr thrown = nullptr;
 };
 
@@ -35,7 +36,7 @@ SafePoint::Outcome SafePoint::RunIf(const std::function<bool()>& may,
                                     const std::function<void()>& work, std::int64_t limit_ns) {
   Task task{work, &may};
   const bool passed = Wait(&task, limit_ns, &SafePoint::TakeMyself);
-  if (task.refused) return Outcome::kRefused;
+  if (task.refused || task.left) return Outcome::kRefused;
   return passed ? Outcome::kPassed : Outcome::kNonePassed;
 }
 
@@ -76,17 +77,30 @@ bool SafePoint::Claim() noexcept {
 bool SafePoint::TakeMyself() noexcept {
   if (!Claim()) return false;
   if (task_->may != nullptr) Answer();
-  Work();
+  if (!task_->refused) Work();
   return true;
 }
 
 void SafePoint::Take() noexcept {
   if (!Claim()) return;
-  if (task_->may != nullptr) {
-    stage_.store(Stage::kHeld, std::memory_order_release);
-    while (stage_.load(std::memory_order_acquire) == Stage::kHeld) nanosleep(&kPause, nullptr);
+  if (task_->may == nullptr || IsAllowed()) Work();
+  stage_.store(Stage::kDone, std::memory_order_release);
+}
+
+// What `may` does may wait for what this thread holds.
+bool SafePoint::IsAllowed() noexcept {
+  stage_.store(Stage::kHeld, std::memory_order_release);
+  const std::int64_t until_ns = ReadClockNs(CLOCK_MONOTONIC) + kLongestHoldNs;
+  while (stage_.load(std::memory_order_acquire) == Stage::kHeld) {
+    Stage held = Stage::kHeld;
+    if (ReadClockNs(CLOCK_MONOTONIC) >= until_ns &&
+        stage_.compare_exchange_strong(held, Stage::kTaken, std::memory_order_acquire)) {
+      task_->left = true;
+      return false;
+    }
+    nanosleep(&kPause, nullptr);
   }
-  Work();
+  return !task_->refused;
 }
 
 void SafePoint::Answer() noexcept {
@@ -96,16 +110,17 @@ void SafePoint::Answer() noexcept {
     task_->thrown = std::current_exception();
     task_->refused = true;
   }
-  stage_.store(Stage::kAnswered, std::memory_order_release);
+  Stage held = Stage::kHeld;
+  stage_.compare_exchange_strong(held, Stage::kAnswered, std::memory_order_release,
+                                 std::memory_order_relaxed);
 }
 
 void SafePoint::Work() noexcept {
   try {
-    if (!task_->refused) task_->work();
+    task_->work();
   } catch (...) {
     task_->thrown = std::current_exception();
   }
-  stage_.store(Stage::kDone, std::memory_order_release);
 }
 
 }  // namespace traceinject

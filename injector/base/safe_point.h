@@ -31,11 +31,13 @@ class SafePoint {
   // thread passes for `limit_ns` it is left undone (false).
   bool Offer(const std::function<void()>& work, std::int64_t limit_ns = kLongestWaitNs);
   // The same for work that needs leave: `may` is asked on this thread, while the one that passes
-  // waits, so that what it finds is so when the work begins. Without leave it is left undone.
+  // waits (for kLongestHoldNs at most, then it goes on), so that what it finds is so when the work
+  // begins. Without leave it is left undone.
   enum class Outcome { kPassed, kNonePassed, kRefused };
   Outcome RunIf(const std::function<bool()>& may, const std::function<void()>& work,
                 std::int64_t limit_ns = kLongestWaitNs);
   static constexpr std::int64_t kLongestWaitNs = 500'000'000;
+  static constexpr std::int64_t kLongestHoldNs = 50'000'000;
 
  private:
   enum class Stage : int { kIdle, kAsked, kTaken, kHeld, kAnswered, kDone };
@@ -46,6 +48,7 @@ class SafePoint {
   bool TakeMyself() noexcept;
   bool Withdraw() noexcept;
   bool Claim() noexcept;
+  bool IsAllowed() noexcept;
   void Answer() noexcept;
   void Work() noexcept;
 

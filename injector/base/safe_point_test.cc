@@ -114,6 +114,26 @@ TEST_F(SafePointTest, LeaveIsAskedForWhileTheThreadThatPassesWaits) {
   program.join();
 }
 
+TEST_F(SafePointTest, AThreadThatIsHeldForLongGoesOn) {
+  std::atomic<bool> came_back{false};
+  std::atomic<int> done{0};
+  std::atomic<bool> asked{false};
+  std::thread program([&] {
+    while (!asked) point_.Pass();  // it passes once more at least, and is held
+    came_back = true;
+  });
+  const auto may = [&] {  // waits for what the other thread is to do next
+    asked = true;
+    while (!came_back) std::this_thread::yield();
+    return true;
+  };
+  EXPECT_EQ(point_.RunIf(
+                may, [&] { ++done; }, 60'000'000'000),
+            SafePoint::Outcome::kRefused);
+  EXPECT_EQ(done, 0);
+  program.join();
+}
+
 TEST_F(SafePointTest, LeaveIsAskedForWhereNonePasses) {
   int done = 0;
   const auto work = [&] { ++done; };

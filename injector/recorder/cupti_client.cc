@@ -183,7 +183,7 @@ bool CuptiClient::Close(const AtEdge& at_edge, bool may_refuse) {
                      unseen_client_.ShowsBetweenWindows();
   {
     const WriterTurn::Outside outside(turn_);
-    const auto may = [&] { return !shows || unseen_client_.TakesOurs() || !may_refuse; };
+    const auto may = [&] { return !shows || !may_refuse || unseen_client_.TakesOurs(); };
     const SafePoint::Outcome outcome = g_safe_point.RunIf(may, [&] {
       edge_ns_ = NowNs();
       at_edge();
