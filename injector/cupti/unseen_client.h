@@ -59,6 +59,8 @@ class UnseenClient {
   bool TakesOurs() const;
   // After a flush, where that was kNone: nothing was recorded since then.
   void NoteBroughtBack(std::int64_t now_ns);
+  // What is missing until then is told, and what CUPTI had of ours is given up.
+  void NoteTold(std::int64_t now_ns) { heard_ns_ = whole_until_ns_ = now_ns; }
   // Whether that can be told. A buffer that threads share may take the call.
   bool ShowsBetweenWindows() const;
   // Before a flush; `probing`: with a call, as records are to come. False: leave the flush out.

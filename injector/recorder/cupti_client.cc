@@ -108,6 +108,7 @@ bool CuptiClient::LookBetweenWindows() {
   if (lost_some)
     batch_->gaps.push_back(
         {whole_ns - base_ns_, edge_ns_ - whole_ns, "other_client", ++last_gap_row_});
+  unseen_client_.NoteTold(now_ns);
   return RegisterAgain();
 }
 
@@ -339,6 +340,7 @@ bool CuptiClient::Resume(std::int64_t lost_ns) {
   if (!resumed) return false;
   batch_->gaps.push_back({lost_ns - base_ns_, now - lost_ns, "other_client", unseen_gap_.row});
   unseen_gap_ = {};
+  unseen_client_.NoteTold(now);
   return true;
 }
 
