@@ -2,6 +2,7 @@
 """Python stacks, against what the interpreter itself says of its frames, on every Python that is here."""
 
 import collections
+import itertools
 import json
 import os
 import pathlib
@@ -108,10 +109,11 @@ class WhereThreadsStand(Stacks):
         for stack, module in recording.rows("SELECT stack, module FROM stack_frames WHERE module IS NOT NULL ORDER BY stack, depth DESC"):
             innermost[stack] = module
         samples, named = self.samples(recording), 0
+        callers = itertools.cycle([("Wrapper", "Wrapper.module"), ("Net",)])  # of the loss, which is of no model, by turns
         for name, start, end in told["spent"]:
             own = {innermost[stack] for time, _, stack in samples if start <= time <= end and stack in innermost}
             # A stack that changed while it was read tells what is outside of that.
-            outside = ("Wrapper", "Wrapper.module", "Net") if name == "Loss" else ()  # which is of no model, and is called in these
+            outside = next(callers) if name == "Loss" else ()
             self.assertEqual({module for module in own if not f"{name}.".startswith(f"{module}.") and module not in outside}, set(), name)
             named += name in own
         self.assertGreater(named, 0.9 * len(told["spent"]))

@@ -12,13 +12,13 @@ import collections
 import json
 import os
 import pathlib
-import subprocess
 import sys
 import tempfile
 import time
 
 sys.path.insert(1, str(pathlib.Path(__file__).resolve().parents[1] / "shared"))
 import checks  # noqa: E402
+from paired_program import PairedProgram  # noqa: E402
 from profiler import Recording  # noqa: E402
 
 PROGRAMS = ("own", "shared")  # the libcupti in Triton's package, which Proton takes by default, or the one that PyTorch has loaded
@@ -26,7 +26,6 @@ PHASES = (("before", 100), ("long", 200), ("between", 200), ("short", 10), ("aft
 PROFILED = ("long", "short")
 FLUSH_MS = "200"
 UNTOLD_START = 0.05  # of a phase: a session begins a little after it, and before its first kernel
-RUN_LIMIT_S = 40
 
 
 # ---- the program
@@ -84,33 +83,16 @@ def run(name, result):
 
 # ---- the checks
 
-class Check:
+class Check(PairedProgram):
     def __init__(self, library, out):
-        self.library, self.out = pathlib.Path(library).resolve(), pathlib.Path(out)
-
-    def play(self, name, traced):
-        label = f"{name}.{'traced' if traced else 'plain'}"
-        result, database = self.out / f"{label}.json", self.out / f"{name}.db"
-        environment = dict(os.environ)
-        if traced:
-            environment.update(LD_PRELOAD=str(self.library), TRACEINJECT_OUTPUT=str(database), TRACEINJECT_FLUSH_MS=FLUSH_MS,
-                               TRACEINJECT_LOG=str(self.out / f"{label}.library.log"))
-        ended = subprocess.run(["timeout", "-s", "KILL", str(RUN_LIMIT_S), sys.executable, __file__, "run", name, str(result)],
-                               env=environment, capture_output=True, text=True)
-        (self.out / f"{label}.log").write_text(ended.stdout + ended.stderr)
-        return (json.loads(result.read_text()) if ended.returncode == 0 else None), ended
+        super().__init__(__file__, library, out)
 
     def program(self, name):
         judge = checks.Checks(self.out / "checks.jsonl", f"proton {name}")
-        plain, plain_ended = self.play(name, False)
-        if plain is None:
-            return judge.skip("runs", f"without us it ends with {plain_ended.returncode}: {plain_ended.stderr.strip()[-200:]}")
-        traced, ended = self.play(name, True)
-        if traced is None:
-            return judge.add("runs", False, f"exit code {ended.returncode} with us, 0 without: {ended.stderr.strip()[-200:]}")
-        judge.add("output", (ended.stdout, ended.stderr) == (plain_ended.stdout, plain_ended.stderr), "the same without us"
-                  if (ended.stdout, ended.stderr) == (plain_ended.stdout, plain_ended.stderr) else (ended.stdout + ended.stderr)[-200:])
-        judge.add("same result", traced["sum"] == plain["sum"], f"{traced['sum']}, {plain['sum']} without us")
+        told = self.both(judge, name, {"TRACEINJECT_FLUSH_MS": FLUSH_MS})
+        if told is None:
+            return
+        plain, traced = told
         judge.note("libraries", " ".join(traced["libraries"]))
         for phase in PROFILED:
             with_us, without = traced["profiles"][phase], plain["profiles"][phase]

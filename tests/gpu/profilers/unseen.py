@@ -14,13 +14,13 @@ import ctypes
 import json
 import os
 import pathlib
-import subprocess
 import sys
 import tempfile
 import time
 
 sys.path.insert(1, str(pathlib.Path(__file__).resolve().parents[1] / "shared"))
 import checks  # noqa: E402
+from paired_program import PairedProgram  # noqa: E402
 from profiler import Recording  # noqa: E402
 
 WINDOWS = {"TRACEINJECT_WINDOW": "every:2s:1s"}
@@ -42,7 +42,6 @@ PLANS = {
     "detached_subscribed": ({**OFTEN, **WINDOWS, "TRACEINJECT_DETACH": "1"}, {}, AT_EDGES, False),
 }
 NEVER = 1 << 63
-RUN_LIMIT_S = 60
 
 
 # ---- the program
@@ -85,34 +84,17 @@ def sessions_of(path):
 
 # ---- the checks
 
-class Check:
+class Check(PairedProgram):
     def __init__(self, library, out):
-        self.library, self.out = pathlib.Path(library).resolve(), pathlib.Path(out)
-        self.client = os.environ["UNSEEN_CLIENT"]
-
-    def play(self, name, traced):
-        ours, theirs, _, _ = PLANS[name]
-        label = f"{name}.{'traced' if traced else 'plain'}"
-        result = self.out / f"{label}.json"
-        environment = {**os.environ, **theirs}
-        if traced:
-            environment.update(LD_PRELOAD=str(self.library), TRACEINJECT_OUTPUT=str(self.out / f"{name}.db"),
-                               TRACEINJECT_LOG=str(self.out / f"{label}.library.log"), **ours)
-        ended = subprocess.run(["timeout", "-s", "KILL", str(RUN_LIMIT_S), sys.executable, __file__, "run", name, str(result), self.client],
-                               env=environment, capture_output=True, text=True)
-        (self.out / f"{label}.log").write_text(ended.stdout + ended.stderr)
-        return (json.loads(result.read_text()) if ended.returncode == 0 else None), ended
+        super().__init__(__file__, library, out)
 
     def program(self, name):
         judge = checks.Checks(self.out / "checks.jsonl", f"unseen {name}")
-        plain, plain_ended = self.play(name, False)
-        if plain is None:
-            return judge.skip("runs", f"without us it ends with {plain_ended.returncode}: {plain_ended.stderr.strip()[-200:]}")
-        traced, ended = self.play(name, True)
-        if traced is None:
-            return judge.add("runs", False, f"exit code {ended.returncode} with us, 0 without: {ended.stderr.strip()[-200:]}")
-        judge.add("output", (ended.stdout, ended.stderr) == (plain_ended.stdout, plain_ended.stderr), repr((ended.stdout + ended.stderr)[-200:]))
-        judge.add("same result", traced["sum"] == plain["sum"], f"{traced['sum']}, {plain['sum']} without us")
+        ours, theirs, _, _ = PLANS[name]
+        told = self.both(judge, name, ours, settings=theirs, arguments=(os.environ["UNSEEN_CLIENT"],))
+        if told is None:
+            return
+        plain, traced = told
         with_us, without = ([sum(session.values()) for session in one["sessions"]] for one in (traced, plain))
         judge.add("its kernels", traced["sessions"] == plain["sessions"] and min(without) > 0, f"{with_us} with us, {without} without")
         first, last = PLANS[name][2][0]
