@@ -3,10 +3,10 @@
 // (Triton's Proton, XLA). It takes our buffer callbacks, and at its end our kinds, or all of CUPTI.
 //
 // It is known by its effect. Before each flush we make a call that CUPTI records; if CUPTI then
-// neither asks us for a buffer nor brings one, somebody else gets the records. So it is between
-// windows, where only that call is recorded, and when kinds are to go off, which would be off for
-// everybody. From there on we
-// leave CUPTI alone, and what we enabled as it is: some of it the other one may want, too.
+// neither asks us for a buffer nor brings one, somebody else gets the records. From there on we
+// leave CUPTI alone, and what we enabled as it is: some of it the other one may want, too. The same
+// call shows it between windows, where nothing else is recorded, and just before kinds go off, as
+// they would be off for everybody.
 //
 // Two flushes at a time deadlock. So where the call brought no buffer and somebody subscribes to
 // CUPTI, the flush is left out. (Where threads share a buffer the call seldom brings one: there it
