@@ -137,6 +137,7 @@ void SharedSession::Register(CUpti_BuffersCallbackRequestFunc on_requested,
 
 void SharedSession::Begin() {
   delivered_.CopyFrom(wanted_[kTheirs]);
+  their_buffers_.SetAsked(false);
   SetBuffersAreTheirs(true);
   BringBack();
   Hold();
@@ -179,19 +180,17 @@ void SharedSession::HandOver(const TheirBuffers::Completed& completed) {
          completed.valid_bytes);
 }
 
-void SharedSession::HandOverKept() {
+void SharedSession::BeginTheirFlush() {
+  their_buffers_.SetAsked(true);
   const auto kept = their_buffers_.TakeKept();
   if (!kept) return;
   if (const auto tell = complete())
     tell(kept->context, kept->stream, kept->buffer, kept->size, kept->valid_bytes);
 }
 
-CUptiResult SharedSession::Flush(std::uint32_t flags) {
-  their_buffers_.SetOurFlush(true);
-  const CUptiResult result = cupti()->ActivityFlushAll(flags);
-  their_buffers_.SetOurFlush(false);
-  return result;
-}
+void SharedSession::EndTheirFlush() { their_buffers_.SetAsked(!BuffersAreTheirs()); }
+
+CUptiResult SharedSession::Flush(std::uint32_t flags) { return cupti()->ActivityFlushAll(flags); }
 
 void SharedSession::NoteCall(std::uint32_t correlation) {
   std::uint32_t latest = latest_call();

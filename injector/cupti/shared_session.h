@@ -147,8 +147,10 @@ class SharedSession {
     lends_.Add(buffer, ends_.load(std::memory_order_acquire));
   }
   void HandOver(const TheirBuffers::Completed& completed);
-  // Before a flush of the other client's: what a flush of ours had brought back.
-  void HandOverKept();
+  // Around a flush of the other client's. The first hands over what was kept for it. Hold
+  // FlushTurn.
+  void BeginTheirFlush();
+  void EndTheirFlush();
   // Whether a flush that is not needed now had better wait: a session of the other client's goes as
   // it would without us, and nothing comes back before it asks. At its beginning and end only, so
   // that what a crash may cost us is limited. `now_ns`: monotonic.

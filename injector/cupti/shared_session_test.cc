@@ -325,6 +325,34 @@ TEST_F(SharedSessionTest, InASessionWindowsOfOursTurnNothingOnOrOff) {
   EXPECT_EQ(g_kinds_on, Kinds{});
 }
 
+TEST_F(SharedSessionTest, WhatComesBackAfterTheFlushThatEndsASessionIsNotKept) {
+  session_.Register(Request, Take);
+  static std::uint8_t buffers[2];
+  for (std::uint8_t& buffer : buffers) {
+    Set(kTheirs, kCopies, true);
+    session_.LentByThem(&buffer);
+    Set(kTheirs, kCopies, false);
+    session_.BeginTheirFlush();
+    session_.EndTheirFlush();
+    session_.HandOver({nullptr, 0, &buffer, 1, 1});
+    EXPECT_EQ(g_handed_over, &buffer);
+    EXPECT_FALSE(session_.IsUsedByThem());
+  }
+}
+
+TEST_F(SharedSessionTest, WhatComesBackAfterAFlushInASessionIsKept) {
+  session_.Register(Request, Take);
+  Set(kTheirs, kCopies, true);
+  session_.BeginTheirFlush();
+  session_.EndTheirFlush();
+  static std::uint8_t buffer = 0;
+  session_.LentByThem(&buffer);
+  session_.HandOver({nullptr, 0, &buffer, 1, 1});
+  EXPECT_NE(g_handed_over, &buffer);
+  session_.BeginTheirFlush();
+  EXPECT_EQ(g_handed_over, &buffer);
+}
+
 TEST_F(SharedSessionTest, FlushesRestWhileTheOtherClientWaitsForItsBuffers) {
   session_.Register(Request, Take);
   Set(kTheirs, kCopies, true);
@@ -337,9 +365,11 @@ TEST_F(SharedSessionTest, FlushesRestWhileTheOtherClientWaitsForItsBuffers) {
   Set(kTheirs, kCopies, false);
   EXPECT_TRUE(session_.Rests(ReadClockNs(CLOCK_MONOTONIC))) << "its end";
   EXPECT_TRUE(session_.IsUsedByThem());
-  std::uint8_t memory[8];
-  session_.HandOver({nullptr, 0, memory, 8, 8});
-  EXPECT_EQ(g_handed_over, memory);
+  session_.HandOver({nullptr, 0, &buffer, 1, 1});
+  EXPECT_TRUE(session_.Rests(ReadClockNs(CLOCK_MONOTONIC))) << "it was not asked for";
+  session_.BeginTheirFlush();
+  session_.EndTheirFlush();
+  EXPECT_EQ(g_handed_over, &buffer);
   EXPECT_FALSE(session_.Rests(ReadClockNs(CLOCK_MONOTONIC)));
   EXPECT_FALSE(session_.IsUsedByThem());
 }

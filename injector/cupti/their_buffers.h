@@ -2,8 +2,9 @@
 // The activity buffers that another client of CUPTI lent (shared_session.h). To it a flush of ours
 // is one that nobody asked for. PyTorch's profiler asks for its records at the end of a session
 // only if CUPTI has a buffer of it still (CuptiActivityApi::activityBuffers), which without us is
-// always so: where ours brought all of them back, its trace was empty. So the last one that a flush
-// of ours brings back is kept until the client flushes itself.
+// always so: where ours brought all of them back, its trace was empty. So the last one is kept that
+// comes back before the client flushes itself: in a flush of ours, or later, as one does that our
+// flush found work in which was not done.
 //
 // Called where buffers are asked for and come back: takes no lock, does not allocate.
 #pragma once
@@ -33,7 +34,7 @@ class TheirBuffers {
 
   // False: it is kept, and not to be handed over now.
   bool CameBack(const Completed& completed) {
-    if (CountOff(our_flush_.load(std::memory_order_acquire) ? 1 : 0)) return true;
+    if (CountOff(asked_.load(std::memory_order_acquire) ? 0 : 1)) return true;
     if (!AreOut()) return true;  // it was not expected any more
     kept_ = completed;           // no other is: that would be out, too
     has_kept_.store(true, std::memory_order_release);
@@ -51,8 +52,9 @@ class TheirBuffers {
     out_.store(0, std::memory_order_release);
   }
 
-  // Around a flush of ours.
-  void SetOurFlush(bool on) { our_flush_.store(on, std::memory_order_release); }
+  // Whether the client asked for all of them: in a flush of its own, and after one that it ended a
+  // session with, until the next session. None is kept then.
+  void SetAsked(bool asked) { asked_.store(asked, std::memory_order_release); }
 
  private:
   // False: no more than `least` are out. Several threads may bring some back at a time.
@@ -65,7 +67,7 @@ class TheirBuffers {
   }
 
   std::atomic<int> out_{0};  // the one that is kept included
-  std::atomic<bool> our_flush_{false};
+  std::atomic<bool> asked_{false};
   std::atomic<bool> has_kept_{false};
   Completed kept_;
 };

@@ -14,29 +14,28 @@ std::uint8_t g_memory[3];
 
 TheirBuffers::Completed Buffer(int index) { return {nullptr, 0, g_memory + index, 8, 4}; }
 
-// A flush of ours brings both of two buffers back.
+// Both of two buffers come back before the client asks for them.
 void KeepOneOfTwo(TheirBuffers* buffers) {
   buffers->Lent();
   buffers->Lent();
-  buffers->SetOurFlush(true);
   EXPECT_TRUE(buffers->CameBack(Buffer(0)));
   EXPECT_FALSE(buffers->CameBack(Buffer(1)));
 }
 
-TEST(TheirBuffers, OneThatComesBackByItselfIsHandedOver) {
+TEST(TheirBuffers, AllThatItAskedForIsHandedOver) {
   TheirBuffers buffers;
   EXPECT_FALSE(buffers.AreOut());
   buffers.Lent();
   EXPECT_TRUE(buffers.AreOut());
+  buffers.SetAsked(true);
   EXPECT_TRUE(buffers.CameBack(Buffer(0)));
   EXPECT_FALSE(buffers.AreOut());
   EXPECT_FALSE(buffers.TakeKept());
 }
 
-TEST(TheirBuffers, OfThoseThatAFlushOfOursBringsBackTheLastIsKept) {
+TEST(TheirBuffers, OfThoseThatComeBackBeforeItTheLastIsKept) {
   TheirBuffers buffers;
   KeepOneOfTwo(&buffers);
-  buffers.SetOurFlush(false);
   EXPECT_TRUE(buffers.AreOut()) << "the client waits for it";
   const auto kept = buffers.TakeKept();
   ASSERT_TRUE(kept);
@@ -48,7 +47,6 @@ TEST(TheirBuffers, OfThoseThatAFlushOfOursBringsBackTheLastIsKept) {
 
 TEST(TheirBuffers, BesideTheOneThatIsKeptAllOthersAreHandedOver) {
   TheirBuffers buffers;
-  buffers.SetOurFlush(true);
   buffers.Lent();
   EXPECT_FALSE(buffers.CameBack(Buffer(0)));
   buffers.Lent();
@@ -61,7 +59,6 @@ TEST(TheirBuffers, OneIsKeptHoweverManyThreadsBringThemBack) {
   for (int round = 0; round < 200; ++round) {
     TheirBuffers buffers;
     for (int i = 0; i < kThreads; ++i) buffers.Lent();
-    buffers.SetOurFlush(true);
     std::atomic<int> handed_over{0};
     std::vector<std::thread> threads;
     for (int i = 0; i < kThreads; ++i)

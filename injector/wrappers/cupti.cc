@@ -50,6 +50,18 @@ class BeginningTurn {
   FlushTurn turn_{kLongestTurnNs};
 };
 
+// A client's call by which its buffers come back.
+class TheirFlush {
+ public:
+  TheirFlush() { g_shared_session.BeginTheirFlush(); }
+  ~TheirFlush() { g_shared_session.EndTheirFlush(); }
+  TheirFlush(const TheirFlush&) = delete;
+  TheirFlush& operator=(const TheirFlush&) = delete;
+
+ private:
+  FlushTurn turn_{kLongestTurnNs};
+};
+
 // CUPTI turns the GPU's times into its clock's when a buffer comes back: those that were filled
 // before the change come back first. Each session of PyTorch's profiler sets the same clock anew.
 CUptiResult ChangeClock(CUptiResult (*change)(CUpti_TimestampCallbackFunc),
@@ -66,8 +78,7 @@ CUptiResult ChangeClock(CUptiResult (*change)(CUpti_TimestampCallbackFunc),
 }
 
 CUptiResult Finalize(CUptiResult (*finalize)()) {
-  const FlushTurn turn(kLongestTurnNs);
-  g_shared_session.HandOverKept();
+  const TheirFlush flush;
   if (const auto give_back = g_before_finalize.load(std::memory_order_acquire)) give_back();
   const CUptiResult result = finalize();
   if (result == CUPTI_SUCCESS) {
@@ -132,8 +143,7 @@ TRACEINJECT_CUPTI(cuptiActivityEnableDriverApi, (CUpti_CallbackId cbid, std::uin
 
 TRACEINJECT_CUPTI(cuptiActivityFlushAll, (std::uint32_t flag), (flag),
                   IsShared(function, &CuptiLibrary::ActivityFlushAll), {
-                    const FlushTurn turn(kLongestTurnNs);
-                    g_shared_session.HandOverKept();
+                    const TheirFlush flush;
                     return function(flag);
                   })
 

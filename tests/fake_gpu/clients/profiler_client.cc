@@ -126,6 +126,11 @@ void Write(std::FILE* file, const CUpti_Activity* record) {
   std::fputs("}\n", file);
 }
 
+void PauseFor(const char* setting) {
+  if (const char* ms = std::getenv(setting))
+    std::this_thread::sleep_for(std::chrono::milliseconds(std::atoi(ms)));
+}
+
 // As PyTorch's, it looks for records only while CUPTI has a buffer. False: it does not.
 bool Flush() {
   Client& client = TheClient();
@@ -181,11 +186,10 @@ EXPORT void profiler_start() {
 // Appends what the session brought to the file at `path`.
 EXPORT void profiler_stop(const char* path, bool finalize) {
   Client& client = TheClient();
+  PauseFor("FAKE_PROFILER_IDLE_MS");  // so long the program does nothing at the end of the session
   for (const CUpti_ActivityKind kind : kGpuKinds)
     Check(cuptiActivityDisable(kind), "cuptiActivityDisable");
-  // FAKE_PROFILER_PAUSE_MS: so long it does nothing before it asks for its records.
-  if (const char* pause_ms = std::getenv("FAKE_PROFILER_PAUSE_MS"))
-    std::this_thread::sleep_for(std::chrono::milliseconds(std::atoi(pause_ms)));
+  PauseFor("FAKE_PROFILER_PAUSE_MS");  // and so long it does nothing before it asks for its records
   if (Flush()) WriteReady(path);
   if (!finalize) return;
   if (client.subscriber != nullptr) Check(cuptiUnsubscribe(client.subscriber), "cuptiUnsubscribe");
