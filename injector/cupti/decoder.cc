@@ -190,7 +190,8 @@ void ActivityDecoder::EndGap(std::int64_t time, std::uint32_t latest_call) {
 }
 
 bool ActivityDecoder::IsInGap(std::int64_t time) const {
-  return std::any_of(gaps_.begin(), gaps_.end(), [time](const Gap& gap) { return gap.Has(time); });
+  return std::any_of(gaps_.begin(), gaps_.end(),
+                     [=, this](const Gap& gap) { return gap.Has(time, copied_); });
 }
 
 // Before the records are added: that of a call may come after that of its work.

@@ -66,10 +66,15 @@ class ActivityDecoder {
 
   // Calls that begin between windows are left out: some are on at all times (MayBlock). Of another
   // client's buffers, which may hold all that was done in its session, so is the work that they
-  // launched. Times as in rows: from when all was off to when the first is on again; told before
-  // what was recorded then is decoded.
+  // launched. Times as in rows: from the first that is off to the last, and from when the first is
+  // on again; told before what was recorded then is decoded. In the milliseconds until the last is
+  // off a thread may launch if the edge is at no safe point: of our own buffers, where kinds go off
+  // before calls, the calls of that time are kept; of another client's, in which work goes on and
+  // some calls are missing, neither is.
   // `latest_call`: SharedSession::latest_call() then.
-  void BeginGap(std::int64_t time) { gaps_.push_back({time, kOpen, last_call_}); }
+  void BeginGap(std::int64_t first_off, std::int64_t all_off) {
+    gaps_.push_back({first_off, all_off, kOpen, last_call_});
+  }
   void EndGap(std::int64_t time, std::uint32_t latest_call);
 
   MemsetLimit::Seen memsets() const { return memsets_; }
@@ -85,16 +90,21 @@ class ActivityDecoder {
   // Work runs later than it was launched. So calls of before a gap and those in it are told apart
   // by the last correlation id of each, as far as they are known.
   struct Gap {
-    std::int64_t begin, end;
+    std::int64_t first_off, all_off, end;
     std::uint64_t last_before = 0, last_in = 0;
 
-    bool Has(std::int64_t time) const { return begin <= time && time < end; }
+    // In a buffer of another client's, or of ours.
+    bool Has(std::int64_t time, bool copied) const {
+      return (copied ? first_off : all_off) <= time && time < end;
+    }
+    // Both in a buffer of another client's.
     void NoteCall(std::int64_t start, std::uint64_t correlation) {
-      if (start < begin) last_before = std::max(last_before, correlation);
-      if (Has(start)) last_in = std::max(last_in, correlation);
+      if (start < first_off) last_before = std::max(last_before, correlation);
+      if (Has(start, true)) last_in = std::max(last_in, correlation);
     }
     bool HasLaunched(std::int64_t start, std::uint64_t correlation) const {
-      return correlation > last_before && (Has(start) || (start >= end && correlation <= last_in));
+      return correlation > last_before &&
+             (Has(start, true) || (start >= end && correlation <= last_in));
     }
   };
   static constexpr std::int64_t kOpen = std::numeric_limits<std::int64_t>::max();

@@ -79,9 +79,9 @@ class DecoderTest : public ::testing::Test {
 TEST_F(DecoderTest, CallsBetweenWindowsAreLeftOut) {
   constexpr auto kCalls = CUPTI_ACTIVITY_KIND_RUNTIME;
   constexpr std::uint32_t kSynchronize = 165;
-  decoder_.BeginGap(2000);
+  decoder_.BeginGap(2000, 2000);
   decoder_.EndGap(4000, 0);
-  decoder_.BeginGap(6000);
+  decoder_.BeginGap(6000, 6000);
   std::uint32_t correlation = 0;
   for (const std::uint64_t start : {1000, 2000, 3999, 4000, 5999, 6000})
     AddCall(kCalls, kSynchronize, ++correlation, start + 1000, start + 4000);
@@ -93,7 +93,7 @@ TEST_F(DecoderTest, CallsBetweenWindowsAreLeftOut) {
 }
 
 TEST_F(DecoderTest, OfAnotherClientsBufferNothingFromBetweenWindowsIsTaken) {
-  decoder_.BeginGap(4000);
+  decoder_.BeginGap(4000, 4000);
   MemcpyRecord copy{};
   copy.kind = CUPTI_ACTIVITY_KIND_MEMCPY;
   MemsetRecord set{};
@@ -124,7 +124,7 @@ TEST_F(DecoderTest, OfAnotherClientsBufferNothingFromBetweenWindowsIsTaken) {
 
 // What is launched at 5, 15, and 25 runs at 12, 22, and 32, with a gap from 10 to 20.
 TEST_F(DecoderTest, OfAnotherClientsBufferWorkIsOfTheTimeThatItWasLaunchedIn) {
-  decoder_.BeginGap(10'000);
+  decoder_.BeginGap(10'000, 10'000);
   decoder_.EndGap(20'000, 0);
   for (const std::uint32_t launch : {1, 2, 3}) {
     const std::uint64_t launched = launch * 10'000 - 4'000;
@@ -140,12 +140,32 @@ TEST_F(DecoderTest, OfAnotherClientsBufferWorkIsOfTheTimeThatItWasLaunchedIn) {
 
 // Calls of before a window come back in buffers of which nothing is ours; their work, in it.
 TEST_F(DecoderTest, WorkThatWasLaunchedBeforeAWindowIsLeftOutWhereItsCallIsNotTold) {
-  decoder_.BeginGap(10'000);
+  decoder_.BeginGap(10'000, 10'000);
   decoder_.EndGap(20'000, 7);
   for (const std::uint32_t launch : {7, 8}) AddKernel(launch, 22'000);
   Decode(true);
   ASSERT_EQ(batch_.kernels.size(), 1u);
   EXPECT_EQ(batch_.kernels[0].correlation, 8u);
+}
+
+// The second call was not told: the thread was in it while calls were turned off, one by one.
+TEST_F(DecoderTest, WorkOfAMomentInWhichSomeCallsAreOffAlready) {
+  const auto add = [&] {
+    for (const std::uint32_t launch : {1, 2, 3}) AddKernel(launch, 16'000 + launch * 1000);
+    AddCall(CUPTI_ACTIVITY_KIND_RUNTIME, 211, 1, 10'500, 10'510);
+    AddCall(CUPTI_ACTIVITY_KIND_RUNTIME, 211, 3, 12'000, 12'010);
+  };
+  decoder_.BeginGap(10'000, 15'000);
+  add();
+  Decode(true);
+  ASSERT_EQ(batch_.kernels.size(), 1U) << "in another client's buffer";
+  EXPECT_EQ(batch_.kernels[0].correlation, 1U);
+  ASSERT_EQ(batch_.apis.size(), 1U);
+  EXPECT_EQ(batch_.apis[0].correlation, 1U);
+  add();
+  Decode(false);
+  EXPECT_EQ(batch_.kernels.size(), 4U);
+  EXPECT_EQ(batch_.apis.size(), 3U);
 }
 
 TEST_F(DecoderTest, KernelsOfLongerRecords) {

@@ -78,7 +78,7 @@ bool Writer::Begin() {
   if (!recording()) batch_.gaps.push_back(window_.BeginGap(0, ++window_gaps_));
   activity_decoder_ =
       std::make_unique<ActivityDecoder>(cupti_client_.library(), base_ns_, &dictionary_, &batch_);
-  if (!recording()) activity_decoder_->BeginGap(0);
+  if (!recording()) activity_decoder_->BeginGap(0, 0);
   return true;
 }
 
@@ -179,8 +179,9 @@ void Writer::CloseWindow() {
     if (!LookBeforeKindsGoOff()) return StopAtLimit("other_client");
   } while (!cupti_client_.Close(at_edge, ++tries < kTries));
   samplers_.NoteWindow();
-  activity_decoder_->BeginGap(NowNs() - base_ns_);
-  batch_.gaps.push_back(window_.BeginGap(cupti_client_.edge_ns() - base_ns_, ++window_gaps_));
+  const std::int64_t edge = cupti_client_.edge_ns() - base_ns_;
+  activity_decoder_->BeginGap(edge, NowNs() - base_ns_);
+  batch_.gaps.push_back(window_.BeginGap(edge, ++window_gaps_));
   event_decoder_.nvtx().ForgetRanges();
   stall_watch_.Forget(NowNs() - base_ns_);
   log_.Line("window closed");
