@@ -323,8 +323,10 @@ bool Activity::SetCalls(std::span<const AllowedCall> calls, bool on) const {
 bool Activity::Flush(bool everything) {
   if (!g_shared_session.attached()) return true;
   const FlushTurn turn;
-  return CuptiSucceeded("cuptiActivityFlushAll",
-                        g_shared_session.Flush(everything ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0));
+  const CUptiResult result =
+      g_shared_session.Flush(everything ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0);
+  CountDropped(nullptr, 0);  // after the last buffer that came back
+  return CuptiSucceeded("cuptiActivityFlushAll", result);
 }
 
 // All but kernels, which the other client records itself, maybe one at a time.

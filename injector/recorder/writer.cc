@@ -171,13 +171,18 @@ void Writer::OpenWindow() {
   log_.Line("window opened");
 }
 
-void Writer::CloseWindow() {
+bool Writer::TurnOff() {
   constexpr int kTries = 3;
   const auto at_edge = [] { g_sources.store(0, std::memory_order_relaxed); };
   int tries = 0;
   do {
-    if (!LookBeforeKindsGoOff()) return StopAtLimit("other_client");
+    if (!LookBeforeKindsGoOff()) return false;
   } while (!cupti_client_.Close(at_edge, ++tries < kTries));
+  return true;
+}
+
+void Writer::CloseWindow() {
+  if (!TurnOff()) return StopAtLimit("other_client");
   samplers_.NoteWindow();
   const std::int64_t edge = cupti_client_.edge_ns() - base_ns_;
   activity_decoder_->BeginGap(edge, NowNs() - base_ns_);
@@ -272,7 +277,7 @@ void Writer::Flush(bool everything) {
   g_counters.Max(Health::kWriterFlushMaxUs, microseconds);
   if (!everything && IsFull()) {
     g_counters.Set(Health::kFileMaxSize, 1);
-    LookBeforeKindsGoOff();
+    if (recording()) TurnOff();
     StopAtLimit("max_size");
   }
 }

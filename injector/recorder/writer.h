@@ -82,6 +82,9 @@ class Writer {
   void FollowWindow();
   void OpenWindow();
   void CloseWindow();
+  // All that is ours, where nobody else has come, at a safe point. False: we cannot be there any
+  // more.
+  bool TurnOff();
   bool LookForOthers(bool forced);
   bool LookBeforeKindsGoOff();
   void ReadNcclLog();

@@ -17,7 +17,7 @@ memory, event = ctypes.c_void_p(), ctypes.c_void_p()
 runtime.cudaMalloc(ctypes.byref(memory), ctypes.c_size_t(4096))
 runtime.cudaEventCreate(ctypes.byref(event))
 runtime.cudaMemsetAsync(memory, 0, ctypes.c_size_t(4096), None)
-while not os.path.exists("run.db") or os.path.exists("run.db-wal"):
+while not os.path.exists("library.log") or " closed " not in open("library.log").read():
     time.sleep(0.01)
 def resident():
     return int(open("/proc/self/statm").read().split()[1]) * os.sysconf("SC_PAGESIZE")
@@ -110,7 +110,8 @@ class Options(harness.TestCase):
     def test_wrappers_cost_nothing_after_the_largest_size(self):
         # Threads that come and go must leave no queues behind that nobody reads any more.
         ended = self.finish(self.start(command=[sys.executable, "-c", AFTER_THE_LIMIT],
-                                       env={"TRACEINJECT_MAX_SIZE": "64K", "TRACEINJECT_FLUSH_MS": "50", "FAKE_GPU_TRUTH": ""}))
+                                       env={"TRACEINJECT_MAX_SIZE": "64K", "TRACEINJECT_FLUSH_MS": "50", "FAKE_GPU_TRUTH": "",
+                                            "TRACEINJECT_LOG": str(self.folder / "library.log")}))
         self.assertEqual((ended.code, ended.stderr), (0, ""))
         self.assertEqual(self.open().count("file", "max_size"), 1)
         self.assertLess(int(ended.stdout), 10 << 20, "bytes that 40 threads left behind")

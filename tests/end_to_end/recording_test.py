@@ -240,6 +240,13 @@ class Recording(harness.TestCase):
         self.assertEqual(len(recording.kernels()), len(truth.kernels()) - 7)
         self.assertEqual(recording.count("cupti", "dropped"), 7)
 
+    def test_dropped_records_are_counted_where_no_buffer_comes_back_after_them(self):
+        # The oldest CUPTI cannot tell single calls: of probes (unseen_client.h) none comes either.
+        ended = self.play("--steps", "5", cuda="cuda12_0", env={"FAKE_CUPTI_DROP": "1000000", "TRACEINJECT_KINDS": "kernel"})
+        recording, truth = self.open(), self.truth(ended)
+        self.assertEqual(recording.kernels(), [])
+        self.assertEqual(recording.count("cupti", "dropped"), len(truth.kernels()))
+
     def test_work_that_still_runs_at_the_end_is_counted(self):
         # 100 kernels of 50 ms each are queued; the program ends at once.
         ended = self.play("--steps", "1", "--kernels", "100", "--kernel-us", "50000", "--sync", "none")

@@ -355,7 +355,8 @@ class Processes(Faults):
         launches = len(self.truth(ended).kernels())
         self.assertGreaterEqual(recording.count("cupti", "dropped"), launches - len(recording.kernels()))
         events = [event for event in recording.nvtx() if event.text == "one launch"]
-        self.assertEqual(len(events) + recording.count("nvtx", "dropped"), CHURN)
+        lost = CHURN - len(events)  # of a thread without a ring, of which there are so many, both ends of the range
+        self.assertEqual((recording.count("rings", "refused"), recording.count("nvtx", "dropped")), (lost, 2 * lost))
         self.assertGreater(len(events), CHURN // 10)
         self.assertEqual(recording.meta.get("closed"), 1)
 
