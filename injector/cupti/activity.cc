@@ -257,7 +257,8 @@ bool Activity::Leave() {
 bool Activity::Start(std::vector<std::string>* disabled, std::string* why) {
   if (!g_shared_session.attached()) return true;
   const FlushTurn turn;
-  MarkFlush(NowNs());  // of what was done by now nothing is recorded
+  g_shared_session.Return();  // CUPTI may have been taken away while a safe point was waited for
+  MarkFlush(NowNs());         // of what was done by now nothing is recorded
   // Calls first: they take a millisecond, in which no work is to be recorded without its call.
   bool anything = std::any_of(kinds_.begin(), kinds_.end(), AreCalls) && EnableCalls(disabled);
   for (const std::string& name : kinds_) {

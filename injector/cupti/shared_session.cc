@@ -69,6 +69,7 @@ CUptiResult SharedSession::Attach(const CuptiLibrary* cupti,
   if (result != CUPTI_SUCCESS) return result;
   our_request_ = on_requested;
   our_complete_ = on_completed;
+  registered_.store(true, std::memory_order_release);
   presence_.store(Presence::kAttached, std::memory_order_release);
   cupti_.store(cupti, std::memory_order_release);
   return result;
@@ -88,7 +89,7 @@ CUptiResult SharedSession::Leave() {
 }
 
 void SharedSession::Return() {
-  if (detached())
+  if (detached() || (attached() && !registered_.load(std::memory_order_acquire)))
     CuptiSucceeded("cuptiActivityRegisterCallbacks", Attach(cupti(), our_request_, our_complete_));
 }
 
@@ -335,6 +336,7 @@ bool SharedSession::IsCallWanted(CudaDomain domain, std::uint32_t cbid) const {
 
 void SharedSession::TakenAway() {
   End();
+  registered_.store(false, std::memory_order_release);
   busy_.store(false, std::memory_order_relaxed);
   for (WantedRecords& wanted : wanted_) wanted.CopyFrom(kNothing);
   lent_.store(0, std::memory_order_relaxed);

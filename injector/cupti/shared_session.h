@@ -45,7 +45,7 @@ class SharedSession {
 
   // Where we stand with CUPTI.
   enum class Presence : int {
-    kAttached,   // our callbacks are registered, or may be
+    kAttached,   // our callbacks are registered, or are to be again (registered_)
     kSuspended,  // a client that is not seen has it (unseen_client.h)
     kDetached,   // we left it: nobody has it, as far as we know
   };
@@ -79,7 +79,8 @@ class SharedSession {
   void NoteSubscriber() {
     if (calls_.AnyOn() || wanted_[kOurs].HasAnyKind() || wanted_[kTheirs].HasAnyKind()) NoteHarm();
   }
-  // Another client comes: we are there again if we had left. Holds FlushTurn.
+  // Another client comes: we are there again if we had left, or if one before it took CUPTI away
+  // and the writer has not noticed yet. Holds FlushTurn.
   void Return();
   // Whether a client that is seen is in a session, is about to be, or waits for what it brought.
   bool IsUsedByThem() const {
@@ -213,6 +214,7 @@ class SharedSession {
   CUpti_BuffersCallbackRequestFunc our_request_ = nullptr;
   CUpti_BuffersCallbackCompleteFunc our_complete_ = nullptr;
   std::atomic<Presence> presence_{Presence::kAttached};
+  std::atomic<bool> registered_{false};
   std::atomic<bool> busy_{false};
   static constexpr int kSides = 3;
   WantedRecords wanted_[kSides];

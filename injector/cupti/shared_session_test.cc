@@ -399,6 +399,16 @@ TEST_F(SharedSessionTest, WeAreBackForAnotherClient) {
   EXPECT_EQ(g_registered, 2) << "at the beginning, and once again";
 }
 
+TEST_F(SharedSessionTest, WeAreThereForTheNextClientOnceOneTookCuptiAway) {
+  session_.Return();
+  EXPECT_EQ(g_registered, 1);
+  session_.Finalized(1);
+  session_.Return();
+  EXPECT_EQ(g_registered, 2) << "it would get no records";
+  session_.Return();
+  EXPECT_EQ(g_registered, 2);
+}
+
 TEST_F(SharedSessionTest, AClientThatIsNotSeenIsLeftAlone) {
   session_.StandAside();
   session_.Return();
