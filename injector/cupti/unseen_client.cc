@@ -64,9 +64,13 @@ bool UnseenClient::Begin(std::int64_t now_ns, bool probing) {
   return !taken;
 }
 
+bool UnseenClient::MayShowBetweenWindows() const {
+  return !active_ &&
+         (buffers_per_thread_ || (MeansSomething(probes_) && !g_shared_session.HasLent()));
+}
+
 bool UnseenClient::ShowsBetweenWindows() const {
-  return !active_ && MeansSomething(probes_) &&
-         (buffers_per_thread_ || !g_shared_session.HasLent());
+  return MayShowBetweenWindows() && MeansSomething(probes_);
 }
 
 void UnseenClient::NoteBroughtBack(std::int64_t now_ns) {
@@ -74,10 +78,12 @@ void UnseenClient::NoteBroughtBack(std::int64_t now_ns) {
   if (!g_shared_session.HasLent()) whole_until_ns_ = now_ns;
 }
 
-bool UnseenClient::TakesOurs() const {
+bool UnseenClient::TakesOurs() {
   const std::int64_t before = CallsToUs();
   call_();
-  return CallsToUs() != before;
+  if (CallsToUs() == before) return false;
+  shown_ = true;
+  return true;
 }
 
 UnseenClient::Change UnseenClient::LookBetweenWindows(std::int64_t flush_before_oldest_ns) {
@@ -88,14 +94,15 @@ UnseenClient::Change UnseenClient::LookBetweenWindows(std::int64_t flush_before_
     Came(true);
     return Change::kCame;
   }
+  if (!MeansSomething(probes_)) return Change::kNone;
   doubted_ |= probes_ == 0;
   return Change::kLeft;
 }
 
-// That no record comes means something where one came before; and once where it should be on, as a
-// client may have come before the first was made.
+// That no record comes means something where one came before, or a buffer was asked for; and once
+// where it should be on, as a client may have come before the first was made.
 bool UnseenClient::MeansSomething(std::int64_t probes) const {
-  return probes != 0 || (buffers_per_thread_ && !doubted_);
+  return probes != 0 || (buffers_per_thread_ && (shown_ || !doubted_));
 }
 
 bool UnseenClient::IsSuspicious() const {

@@ -54,16 +54,19 @@ class UnseenClient {
             std::int64_t now_ns);
 
   // While nothing else of ours is recorded, with a call that is: whether CUPTI asks somebody else
-  // for the buffer, who came when nothing could show it. kLeft: that one is gone.
+  // for the buffer, who came when nothing could show it. kLeft: that one is gone. Where
+  // MayShowBetweenWindows().
   Change LookBetweenWindows(std::int64_t flush_before_oldest_ns);
   // In a window, with a call of a thread of which CUPTI has no buffer: the same question. Where
-  // ShowsBetweenWindows(), too.
-  bool TakesOurs() const;
+  // ShowsBetweenWindows().
+  bool TakesOurs();
   // After a flush, where that was kNone: nothing was recorded since then.
   void NoteBroughtBack(std::int64_t now_ns);
   // What is missing until then is told, and what CUPTI had of ours is given up.
   void NoteTold(std::int64_t now_ns) { heard_ns_ = whole_until_ns_ = now_ns; }
   // Whether that can be told. A buffer that threads share may take the call.
+  bool MayShowBetweenWindows() const;
+  // And it means something that CUPTI does not ask us.
   bool ShowsBetweenWindows() const;
   // Before a flush; `probing`: with a call, as records are to come. False: leave the flush out.
   bool Begin(std::int64_t now_ns, bool probing);
@@ -126,6 +129,7 @@ class UnseenClient {
   // takes for a look.
   int silent_ = 0, patience_ = 1;
   std::int64_t probes_ = 0;  // records of calls that were decoded by the last flush
+  bool shown_ = false;       // TakesOurs() was true once
   bool doubted_ = true;      // that there never was one: it is taken for a sign once
   bool active_ = false;
   bool subscribed_ = false;  // since it is active

@@ -73,6 +73,25 @@ class UnseenClientTest : public ::testing::Test {
     };
     client_.Open(&library_, MakeCall, at_safe_point, 100);
   }
+  // Before Open().
+  void SelectCalls() {
+    library_.ActivityEnableRuntimeApi = library_.ActivityEnableDriverApi =
+        [](CUpti_CallbackId, std::uint8_t) { return CUPTI_SUCCESS; };
+  }
+  // Before any call of ours was recorded. That none is, is taken for a sign once.
+  void ComesFirstAndLeaves() {
+    SelectCalls();
+    g_cupti.records_to_us = false;
+    g_cupti.subscribed = true;
+    Open();
+    Flush(1000);
+    EXPECT_EQ(Flush(2000), Change::kCame);
+    g_cupti.subscribed = false;
+    Flush(3000);
+    EXPECT_EQ(Flush(4000), Change::kLeft);
+    EXPECT_FALSE(client_.ShowsBetweenWindows());
+    EXPECT_TRUE(client_.MayShowBetweenWindows());
+  }
   Change Flush(std::int64_t now_ns, bool forced = false) {
     may_flush_ = client_.Begin(now_ns, true);
     const Change change = client_.Look({g_cupti.probes, kDecoded}, flush_before_oldest_ns_, forced);
@@ -221,6 +240,23 @@ TEST_F(UnseenClientTest, NoSignBetweenWindowsWhereNoCallOfOursWasEverRecorded) {
   EXPECT_FALSE(client_.ShowsBetweenWindows());
 }
 
+TEST_F(UnseenClientTest, OneComesInTheFirstWindowAfterOneThatCameFirst) {
+  ComesFirstAndLeaves();
+  EXPECT_EQ(client_.LookBetweenWindows(flush_before_oldest_ns_), Change::kNone) << "no sign yet";
+  g_cupti.records_to_us = true;
+  EXPECT_EQ(client_.LookBetweenWindows(flush_before_oldest_ns_), Change::kNone);
+  g_cupti.records_to_us = false;
+  EXPECT_TRUE(client_.ShowsBetweenWindows()) << "it means something again";
+  EXPECT_EQ(Flush(5000), Change::kNone);
+  EXPECT_EQ(Flush(6000), Change::kCame);
+}
+
+TEST_F(UnseenClientTest, OneComesBetweenWindowsAfterOneThatCameFirst) {
+  ComesFirstAndLeaves();
+  g_cupti.subscribed = true;
+  EXPECT_EQ(client_.LookBetweenWindows(flush_before_oldest_ns_), Change::kCame);
+}
+
 TEST_F(UnseenClientTest, BuffersThatCuptiKeepsMayHoldOlderWork) {
   Open();
   g_shared_session.Lent();
@@ -357,8 +393,7 @@ TEST_F(UnseenClientTest, ACuptiThatDoesNotRecordTheCallTellsNothing) {
 
 // Records came before the first call was made, or we would not probe.
 TEST_F(UnseenClientTest, OneMayHaveComeBeforeTheFirstCall) {
-  library_.ActivityEnableRuntimeApi = library_.ActivityEnableDriverApi =
-      [](CUpti_CallbackId, std::uint8_t) { return CUPTI_SUCCESS; };
+  SelectCalls();
   Open();
   g_cupti.records_to_us = false;
   g_cupti.subscribed = true;

@@ -82,7 +82,7 @@ bool CuptiClient::Open(const AtEdge& at_edge) {
 // beside that one's cuptiFinalize, which corrupts the heap.
 bool CuptiClient::LookBetweenWindows() {
   if (!g_shared_session.attached() || g_shared_session.IsUsedByThem() ||
-      !library_->SelectsCalls() || !unseen_client_.ShowsBetweenWindows())
+      !library_->SelectsCalls() || !unseen_client_.MayShowBetweenWindows())
     return true;
   const std::int64_t now_ns = NowNs();
   UnseenClient::Change change = UnseenClient::Change::kNone;

@@ -365,6 +365,15 @@ class OtherClient(Program):
         self.assertTrue(all(any(begin <= start and start + dur <= begin + length for begin, length in windows) for start, dur, _ in gaps))
         self.assert_missing_only_in(recording, truth, gaps)
 
+    def test_unseen_client_that_comes_as_the_first_window_begins(self):
+        """In which of these steps it does depends on the machine. One came before the first record of ours, too."""
+        sessions = ",".join(["2-4", *(f"{step}-{step}" for step in range(44, 56))])
+        traced, _ = self.profile("--profile-unseen", "--steps", "90", "--step-us", "20000", preload=True, sessions=sessions,
+                                 env={**self.UNSEEN_ENV, "TRACEINJECT_WINDOW": "every:2s:1s"})
+        recording = self.open()
+        self.assertGreater(len(recording.kernels()), 100)
+        self.assert_missing_only_in(recording, self.truth(traced), recording.rows("SELECT start, coalesce(dur, 1 << 62), reason FROM capture_gap"))
+
     def test_unseen_client_that_flushes_all_the_time_between_windows(self):
         """It comes before a flush has brought back what CUPTI has of ours when the window ends: none may come beside its own."""
         how = {"sessions": "55-70", "env": {"TRACEINJECT_FLUSH_MS": "300", "TRACEINJECT_WINDOW": "every:2s:1s", "FAKE_PROFILER_FLUSHES": "1"}}
