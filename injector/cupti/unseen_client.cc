@@ -90,11 +90,13 @@ UnseenClient::Change UnseenClient::LookBetweenWindows(std::int64_t flush_before_
   if (TakesOurs()) return Change::kNone;
   if (g_shared_session.HasLent())
     whole_until_ns_ = std::min(whole_until_ns_, flush_before_oldest_ns);
-  if (LookAtPlace(true)->taken) {
+  const bool means_something = MeansSomething(probes_);
+  const std::optional<Place> place = LookAtPlace(means_something);
+  if (place && place->taken) {
     Came(true);
     return Change::kCame;
   }
-  if (!MeansSomething(probes_)) return Change::kNone;
+  if (!means_something) return Change::kNone;
   doubted_ |= probes_ == 0;
   return Change::kLeft;
 }
