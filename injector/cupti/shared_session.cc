@@ -191,7 +191,10 @@ void SharedSession::BeginTheirFlush() {
 
 void SharedSession::EndTheirFlush() { their_buffers_.SetAsked(!BuffersAreTheirs()); }
 
-CUptiResult SharedSession::Flush(std::uint32_t flags) { return cupti()->ActivityFlushAll(flags); }
+CUptiResult SharedSession::Flush(std::uint32_t flags) {
+  their_buffers_.NoteOurFlush();
+  return cupti()->ActivityFlushAll(flags);
+}
 
 void SharedSession::NoteCall(std::uint32_t correlation) {
   std::uint32_t latest = latest_call();

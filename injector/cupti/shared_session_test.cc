@@ -347,6 +347,7 @@ TEST_F(SharedSessionTest, WhatComesBackAfterAFlushInASessionIsKept) {
   session_.EndTheirFlush();
   static std::uint8_t buffer = 0;
   session_.LentByThem(&buffer);
+  session_.Flush(0);
   session_.HandOver({nullptr, 0, &buffer, 1, 1});
   EXPECT_NE(g_handed_over, &buffer);
   session_.BeginTheirFlush();
@@ -365,6 +366,7 @@ TEST_F(SharedSessionTest, FlushesRestWhileTheOtherClientWaitsForItsBuffers) {
   Set(kTheirs, kCopies, false);
   EXPECT_TRUE(session_.Rests(ReadClockNs(CLOCK_MONOTONIC))) << "its end";
   EXPECT_TRUE(session_.IsUsedByThem());
+  session_.Flush(0);
   session_.HandOver({nullptr, 0, &buffer, 1, 1});
   EXPECT_TRUE(session_.Rests(ReadClockNs(CLOCK_MONOTONIC))) << "it was not asked for";
   session_.BeginTheirFlush();

@@ -28,13 +28,18 @@ class TheirBuffers {
     std::size_t size = 0, valid_bytes = 0;
   };
 
-  void Lent() { out_.fetch_add(1, std::memory_order_acq_rel); }
+  void Lent() {
+    flushed_.store(false, std::memory_order_release);
+    out_.fetch_add(1, std::memory_order_acq_rel);
+  }
   // Whether the client waits for any.
   bool AreOut() const { return out_.load(std::memory_order_acquire) > 0; }
 
   // False: it is kept, and not to be handed over now.
   bool CameBack(const Completed& completed) {
-    if (CountOff(asked_.load(std::memory_order_acquire) ? 0 : 1)) return true;
+    const bool as_without_us =
+        asked_.load(std::memory_order_acquire) || !flushed_.load(std::memory_order_acquire);
+    if (CountOff(as_without_us ? 0 : 1)) return true;
     if (!AreOut()) return true;  // it was not expected any more
     kept_ = completed;           // no other is: that would be out, too
     has_kept_.store(true, std::memory_order_release);
@@ -52,6 +57,9 @@ class TheirBuffers {
     out_.store(0, std::memory_order_release);
   }
 
+  // Before a flush of ours. One that is lent later and comes back by itself, as that of a thread
+  // that ends does, would without us, too.
+  void NoteOurFlush() { flushed_.store(true, std::memory_order_release); }
   // Whether the client asked for all of them: in a flush of its own, and after one that it ended a
   // session with, until the next session. None is kept then.
   void SetAsked(bool asked) { asked_.store(asked, std::memory_order_release); }
@@ -68,6 +76,7 @@ class TheirBuffers {
 
   std::atomic<int> out_{0};  // the one that is kept included
   std::atomic<bool> asked_{false};
+  std::atomic<bool> flushed_{false};  // by us, since the last was lent
   std::atomic<bool> has_kept_{false};
   Completed kept_;
 };

@@ -18,6 +18,7 @@ TheirBuffers::Completed Buffer(int index) { return {nullptr, 0, g_memory + index
 void KeepOneOfTwo(TheirBuffers* buffers) {
   buffers->Lent();
   buffers->Lent();
+  buffers->NoteOurFlush();
   EXPECT_TRUE(buffers->CameBack(Buffer(0)));
   EXPECT_FALSE(buffers->CameBack(Buffer(1)));
 }
@@ -31,6 +32,14 @@ TEST(TheirBuffers, AllThatItAskedForIsHandedOver) {
   EXPECT_TRUE(buffers.CameBack(Buffer(0)));
   EXPECT_FALSE(buffers.AreOut());
   EXPECT_FALSE(buffers.TakeKept());
+}
+
+TEST(TheirBuffers, OneThatNoFlushOfOursBroughtBackIsHandedOver) {
+  TheirBuffers buffers;
+  buffers.NoteOurFlush();
+  buffers.Lent();
+  EXPECT_TRUE(buffers.CameBack(Buffer(0)));
+  EXPECT_FALSE(buffers.AreOut());
 }
 
 TEST(TheirBuffers, OfThoseThatComeBackBeforeItTheLastIsKept) {
@@ -48,6 +57,7 @@ TEST(TheirBuffers, OfThoseThatComeBackBeforeItTheLastIsKept) {
 TEST(TheirBuffers, BesideTheOneThatIsKeptAllOthersAreHandedOver) {
   TheirBuffers buffers;
   buffers.Lent();
+  buffers.NoteOurFlush();
   EXPECT_FALSE(buffers.CameBack(Buffer(0)));
   buffers.Lent();
   EXPECT_TRUE(buffers.CameBack(Buffer(1)));
@@ -59,6 +69,7 @@ TEST(TheirBuffers, OneIsKeptHoweverManyThreadsBringThemBack) {
   for (int round = 0; round < 200; ++round) {
     TheirBuffers buffers;
     for (int i = 0; i < kThreads; ++i) buffers.Lent();
+    buffers.NoteOurFlush();
     std::atomic<int> handed_over{0};
     std::vector<std::thread> threads;
     for (int i = 0; i < kThreads; ++i)
