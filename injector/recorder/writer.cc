@@ -178,15 +178,14 @@ bool Writer::TurnOff() {
   do {
     if (!LookBeforeKindsGoOff()) return false;
   } while (!cupti_client_.Close(at_edge, ++tries < kTries));
+  activity_decoder_->BeginGap(cupti_client_.edge_ns() - base_ns_, NowNs() - base_ns_);
   return true;
 }
 
 void Writer::CloseWindow() {
   if (!TurnOff()) return StopAtLimit("other_client");
   samplers_.NoteWindow();
-  const std::int64_t edge = cupti_client_.edge_ns() - base_ns_;
-  activity_decoder_->BeginGap(edge, NowNs() - base_ns_);
-  batch_.gaps.push_back(window_.BeginGap(edge, ++window_gaps_));
+  batch_.gaps.push_back(window_.BeginGap(cupti_client_.edge_ns() - base_ns_, ++window_gaps_));
   event_decoder_.nvtx().ForgetRanges();
   stall_watch_.Forget(NowNs() - base_ns_);
   log_.Line("window closed");
@@ -277,8 +276,8 @@ void Writer::Flush(bool everything) {
   g_counters.Max(Health::kWriterFlushMaxUs, microseconds);
   if (!everything && IsFull()) {
     g_counters.Set(Health::kFileMaxSize, 1);
-    if (recording()) TurnOff();
-    StopAtLimit("max_size");
+    const bool is_off = recording() && TurnOff();
+    StopAtLimit("max_size", is_off ? cupti_client_.edge_ns() : 0);
   }
 }
 
@@ -564,7 +563,7 @@ void Writer::AddHealth() {
 
 // Recording ends for good while the program goes on. Kinds are turned off, so that the program pays
 // nothing more.
-void Writer::StopAtLimit(const std::string& reason) {
+void Writer::StopAtLimit(const std::string& reason, std::int64_t since_ns) {
   g_state.store(State::kDone, std::memory_order_release);
   cupti_client_.Stop();
   samplers_.Stop();
@@ -579,7 +578,8 @@ void Writer::StopAtLimit(const std::string& reason) {
   ReadNcclLog();
   nccl_log_decoder_.EndFlush();
   TakeSamples(true);
-  if (!reason.empty()) batch_.gaps.push_back({now, -1, reason});
+  if (!reason.empty())
+    batch_.gaps.push_back({since_ns != 0 ? since_ns - base_ns_ : now, -1, reason});
   AddHealth();
   Store();
   log_.Line("recording stopped: " + reason);

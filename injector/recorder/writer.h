@@ -112,7 +112,8 @@ class Writer {
   void DescribeCuptiError();
   std::vector<std::string> DisabledSources() const;
   std::string HealthDetail(Health id) const;
-  void StopAtLimit(const std::string& reason);
+  // `since_ns`: when what is missing begins; 0: now.
+  void StopAtLimit(const std::string& reason, std::int64_t since_ns = 0);
   void TellWhyGivenUp(const std::string& reason);
   void AddStartFacts();
   void StartSamplers();

@@ -104,6 +104,7 @@ class Options(harness.TestCase):
         self.assertEqual(recorded - set(truth.kernels()), set())
         gap = recording.base + start
         self.assertGreater(sum(kernel.start >= gap for kernel in truth.kernels()), 0)
+        self.assertEqual({kernel for kernel in truth.kernels() if kernel.end < gap} - recorded, set(), "missing before the gap")
         self.assertEqual(recording.meta.get("closed"), 1)
         self.assertEqual(recording.integrity(), "ok")
 
