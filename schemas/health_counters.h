@@ -417,8 +417,10 @@ inline constexpr HealthCounterInfo kHealthCounters[] = {
      "times that CUPTI did not respond for TRACEINJECT_STALL: what completed in that time is "
      "unknown"},
     {"cupti", "unsafe_edges", HealthSeverity::kInfo,
-     "starts or stops of recording during which no program thread made a call for half a second. A "
-     "thread inside a launch at that time may reuse one correlation id for all its later calls"},
+     "starts or stops of recording during which no program thread made a call for half a second, "
+     "or "
+     "the program ended. A thread inside a launch at that time may reuse one correlation id for "
+     "all its later calls"},
 };
 static_assert(sizeof(kHealthCounters) / sizeof(kHealthCounters[0]) ==
               static_cast<std::size_t>(Health::kCount));

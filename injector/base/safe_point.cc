@@ -50,7 +50,9 @@ bool SafePoint::Wait(Task* task, std::int64_t limit_ns, bool (SafePoint::*after_
        stage = stage_.load(std::memory_order_acquire)) {
     if (stage == Stage::kHeld) {
       Answer();
-    } else if (ReadClockNs(CLOCK_MONOTONIC) >= until_ns && (this->*after_limit)()) {
+    } else if ((!waits_.load(std::memory_order_relaxed) ||
+                ReadClockNs(CLOCK_MONOTONIC) >= until_ns) &&
+               (this->*after_limit)()) {
       passed = false;
       break;
     }

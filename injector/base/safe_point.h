@@ -39,6 +39,9 @@ class SafePoint {
   static constexpr std::int64_t kLongestWaitNs = 500'000'000;
   static constexpr std::int64_t kLongestHoldNs = 50'000'000;
 
+  // The program ends, which waits for whoever asks: from now on no thread is waited for.
+  void StopWaiting() noexcept { waits_.store(false, std::memory_order_relaxed); }
+
  private:
   enum class Stage : int { kIdle, kAsked, kTaken, kHeld, kAnswered, kDone };
   struct Task;
@@ -53,6 +56,7 @@ class SafePoint {
   void Work() noexcept;
 
   std::atomic<Stage> stage_{Stage::kIdle};
+  std::atomic<bool> waits_{true};
   Task* task_ = nullptr;
 };
 

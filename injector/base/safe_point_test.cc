@@ -40,6 +40,16 @@ TEST_F(SafePointTest, WhereNonePassesTheOneThatAsksDoesIt) {
   EXPECT_EQ(done, 1);
 }
 
+TEST_F(SafePointTest, NoThreadIsWaitedForOnceTheProgramEnds) {
+  std::thread program([&] { point_.StopWaiting(); });
+  int done = 0;
+  EXPECT_FALSE(point_.Run([&] { ++done; }, 60'000'000'000));
+  program.join();
+  EXPECT_EQ(done, 1);
+  EXPECT_FALSE(point_.Offer([&] { ++done; }, 60'000'000'000));
+  EXPECT_EQ(done, 1);
+}
+
 TEST_F(SafePointTest, WhatIsOfferedIsDoneByAThreadThatPasses) {
   std::atomic<bool> ended{false};
   std::thread program([&] {

@@ -330,6 +330,12 @@ bool CuptiClient::LookForFinalize() {
   return lost_ns == 0 || g_shared_session.detached() || Resume(lost_ns);
 }
 
+void CuptiClient::TellFinalized() {
+  const std::int64_t lost_ns = activity_.TakeFinalized();
+  if (lost_ns == 0 || !MayRecord() || g_shared_session.detached() || unseen_gap_.row != 0) return;
+  batch_->gaps.push_back({lost_ns - base_ns_, -1, "other_client", ++last_gap_row_});
+}
+
 bool CuptiClient::Resume(std::int64_t lost_ns) {
   std::string why;
   const bool resumed = activity_.RegisterCallbacks(&why) && (!MayRecord() || Start());

@@ -51,6 +51,8 @@ class CuptiClient {
   bool Open(const AtEdge& at_edge);
   // Now and then: whether another client took CUPTI away from under us, and is done with it.
   bool LookForFinalize();
+  // At the end: that it did, where nobody has looked since.
+  void TellFinalized();
   // Now and then: makes the room that a profiler asks for, or comes back when it is done.
   bool FollowProfiler();
   // Whether it takes a flush to know that nobody whom we do not see got what was done by now.

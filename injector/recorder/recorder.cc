@@ -15,6 +15,7 @@
 #include "injector/base/clock.h"
 #include "injector/base/log.h"
 #include "injector/base/own_thread.h"
+#include "injector/base/safe_point.h"
 #include "injector/base/sources.h"
 #include "injector/base/state.h"
 #include "injector/cupti/shared_session.h"
@@ -172,6 +173,7 @@ void FinishRecording(long limit_ms) {
   const State state = g_state.load(std::memory_order_relaxed);
   if (state == State::kDead) return;
   g_shared_session.LeaveThem();
+  g_safe_point.StopWaiting();
   session->writer->RequestEnd();
   const long tell_ms = std::min(kWriteHangMs, limit_ms / 4);
   bool writer_joined = JoinWithin(session->thread, (limit_ms - tell_ms) * kMillisecondNs);

@@ -122,6 +122,7 @@ void Writer::Run() {
   }
   if (gave_up_) return;
   samplers_.Stop();
+  cupti_client_.TellFinalized();
   Flush(true);
   if (file_.is_open()) EndFile(NowNs() - base_ns_);
 }

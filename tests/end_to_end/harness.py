@@ -18,6 +18,7 @@ import shutil
 import signal
 import sqlite3
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
@@ -30,6 +31,8 @@ FAKE_GPU = BUILD / "fake_gpu"
 STAND_IN = {"PYTHONPATH": f"{ROOT}/tests/end_to_end/stand_in:{ROOT}/tests/end_to_end", "PYTHONDONTWRITEBYTECODE": "1",
             "STAND_IN_BUILTINS": str(BUILD / "stand_in" / "builtins.so")}
 RUNTIME = os.environ.get("TRACEINJECT_RUNTIME")
+if RUNTIME and not os.path.exists(RUNTIME):  # the dynamic linker would leave it out, and programs played without it
+    sys.exit(f"harness.py: TRACEINJECT_RUNTIME={RUNTIME} is not a file; give a path, such as $(g++ -print-file-name=libtsan.so)")
 EMULATOR = os.environ.get("TRACEINJECT_EMULATOR", "").split()
 # Of each sanitizer. Interpreters and shells that run here free nothing at their end, and children of forks go on with threads.
 # Signals that a played program dies of are its own.

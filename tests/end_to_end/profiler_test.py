@@ -239,6 +239,16 @@ class OtherClient(Program):
                                     for start, dur, _ in gaps for time in (kernel.start, launched[kernel.correlation])),
                                 "a kernel is missing outside of the gaps that are told")
 
+    def test_cupti_taken_away_as_the_program_ends(self):
+        """The writer is busy from before it until the end of the program: it never comes back, and says since when."""
+        ended = self.play("--steps", "20", "--step-us", "20000", "--profile", "10-15", "--profile-finalize", beside=["fail_files"],
+                          env={"TRACEINJECT_FLUSH_MS": "50", "FAIL_FILES_PATH": f"{self.folder}/run.db", "FAIL_FILES_CALLS": "write",
+                               "FAIL_FILES_STALL_MS": "1500", "FAIL_FILES_TIMES": "1", "FAKE_GPU_PROFILE": str(self.folder / "profile")})
+        recording, truth = self.open(), self.truth(ended)
+        self.assertLess(len(recording.kernels()), len(truth.kernels()), "it came back in time")
+        self.assertEqual(recording.rows("SELECT reason, dur FROM capture_gap"), [("other_client", None)])
+        self.assert_missing_only_in(recording, truth, recording.rows("SELECT start, (SELECT end FROM process) - start, reason FROM capture_gap"))
+
     @harness.without_thread_sanitizer("what runs at the edge of a gap is told as late as the program is slow")
     def test_cupti_taken_away(self):
         traced, profile = self.profile("--step-us", "50000", "--profile-finalize", preload=True, env={"TRACEINJECT_FLUSH_MS": "50"})
