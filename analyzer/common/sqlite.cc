@@ -83,12 +83,13 @@ std::string SqliteError(const std::string& path, int extended_code, std::string_
 }
 
 std::string_view SqlRow::text(int column) const {
-  if (is_set_null(column)) return {};
+  if (is_set_null(column) || numbers_ != nullptr) return {};
   const auto* bytes = sqlite3_value_text(values_[column]);
   return TextOf(bytes, sqlite3_value_bytes(values_[column]));
 }
 
 std::string_view SqlRow::blob(int column) const {
+  if (is_set_null(column) || numbers_ != nullptr) return {};
   const auto* bytes = static_cast<const char*>(sqlite3_value_blob(values_[column]));
   const int size = sqlite3_value_bytes(values_[column]);
   return bytes == nullptr ? std::string_view()

@@ -20,20 +20,27 @@ namespace traceinject {
 class SqlRow {
  public:
   explicit SqlRow(sqlite3_value** values) : values_(values) {}
+  // Of integers that were read before, and NULL where `nulls` has a bit. Text and blobs of it are
+  // empty.
+  SqlRow(const std::int64_t* numbers, std::uint64_t nulls) : numbers_(numbers), nulls_(nulls) {}
 
   // As if nothing were stored in one of the first 64 columns.
   void SetNull(int column) { nulls_ |= std::uint64_t{1} << column; }
 
   // These are as in Statement.
   int type(int column) const {
-    return is_set_null(column) ? SQLITE_NULL : sqlite3_value_type(values_[column]);
+    if (is_set_null(column)) return SQLITE_NULL;
+    return numbers_ != nullptr ? SQLITE_INTEGER : sqlite3_value_type(values_[column]);
   }
   bool is_null(int column) const { return type(column) == SQLITE_NULL; }
   std::int64_t int64(int column) const {
-    return is_set_null(column) ? 0 : sqlite3_value_int64(values_[column]);
+    if (is_set_null(column)) return 0;
+    return numbers_ != nullptr ? numbers_[column] : sqlite3_value_int64(values_[column]);
   }
   double real(int column) const {
-    return is_set_null(column) ? 0 : sqlite3_value_double(values_[column]);
+    if (is_set_null(column)) return 0;
+    return numbers_ != nullptr ? static_cast<double>(numbers_[column])
+                               : sqlite3_value_double(values_[column]);
   }
   std::string_view text(int column) const;
   std::string_view blob(int column) const;
@@ -46,7 +53,8 @@ class SqlRow {
     return column < 64 && (nulls_ >> column & std::uint64_t{1}) != 0;
   }
 
-  sqlite3_value** values_;
+  sqlite3_value** values_ = nullptr;
+  const std::int64_t* numbers_ = nullptr;  // in place of these
   std::uint64_t nulls_ = 0;
 };
 
@@ -84,6 +92,7 @@ class Statement {
   // What is in a column of another row, as it is.
   void Bind(int parameter, const SqlRow& row, int column) {
     if (row.is_set_null(column)) return BindNull(parameter);
+    if (row.numbers_ != nullptr) return Bind(parameter, row.numbers_[column]);
     sqlite3_bind_value(statement_.get(), parameter, row.values_[column]);
   }
   void BindReal(int parameter, double value) {

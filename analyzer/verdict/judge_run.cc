@@ -5,9 +5,11 @@
 #include <tuple>
 #include <vector>
 
+#include "analyzer/common/parallel.h"
 #include "analyzer/verdict/host_code.h"
 #include "analyzer/verdict/savings/between_steps.h"
 #include "analyzer/verdict/skew_causes.h"
+#include "analyzer/verdict/working_share.h"
 
 namespace traceinject {
 namespace {
@@ -43,13 +45,13 @@ const DeviceFigures& Critical(const std::deque<DeviceFigures>& judged,
 }
 
 Grounds GroundsOf(const RunAnalysis& analysis, const DeviceAnalysis& judged,
-                  const RankFindings& between) {
+                  const WorkingShares& working, const RankFindings& between) {
   Grounds grounds;
   grounds.source = judged.steps.source;
   grounds.step_confidence = judged.steps.confidence;
   if (judged.steps.source != StepSource::kWindow && judged.steps.few())
     grounds.marked = judged.steps.steps.size();
-  grounds.working = WorkingSharesOf(judged);
+  grounds.working = working;
   grounds.named_wait = NameHostWait(judged);
   grounds.unknown_ns = UnknownIdle(judged);
   const auto operations = static_cast<double>(judged.causes.operations);
@@ -95,14 +97,16 @@ Judgement JudgeRun(const RunAnalysis& analysis, const RankFindings& between) {
   const StopFlag stop = analysis.options.stop;
   if (IsStopped(stop) || analysis.devices.empty()) return found;
   const DeviceFigures& device = Critical(analysis.devices, between);
-  found.savings = FindSavings(device, stop);
+  WorkingShares working;
+  RunInParallel({[&] { found.savings = FindSavings(device, stop); },
+                 [&] { working = WorkingSharesOf(device); }});
   if (IsStopped(stop)) return found;
   found.device = &device;
   NameHostCode(device, found.savings);
   AddSkewCauses(analysis.devices, device, between, found.savings);
   if (std::optional<BetweenSteps> steps = JudgeBetween(device))
     found.savings.between.push_back(*std::move(steps));
-  found.decision = Decide(found.savings, GroundsOf(analysis, device, between));
+  found.decision = Decide(found.savings, GroundsOf(analysis, device, working, between));
   if (IsBetweenSteps(found)) return found;
   if (found.decision.cause != nullptr || found.decision.nothing_stands_out)
     found.fixes = FindFixOrder(device, found.savings, found.decision.cause, stop);

@@ -89,6 +89,38 @@ TEST_F(LoadRunTest, OnlyTheTablesAskedFor) {
   EXPECT_EQ(last.share, 1);
 }
 
+// Also rows that cannot be, and the last seconds alone.
+TEST_F(LoadRunTest, SeveralThreadsReadALongFileAsOneDoes) {
+  RunDbFixture file(RankPath(0), {.closed = false});
+  for (int i = 0; i < 150'000; ++i) {
+    const TimeNs called = i * TimeNs{10'000};
+    file.AddLaunchedKernel({.start_ns = called + 5'000, .dur_ns = i % 1'000 == 0 ? -1 : 2'000},
+                           called, 3'000);
+  }
+  file.Close();
+  for (const TimeNs last_ns : {TimeNs{0}, TimeNs{1'400'000'000}}) {
+    options_.last_ns = last_ns;
+    options_.threads = 1;
+    const traceinject::Run by_one = Load({RankPath(0)});
+    options_.threads = 8;
+    const traceinject::Run by_several = Load({RankPath(0)});
+    EXPECT_EQ(by_several.notes, by_one.notes);
+    const Rank &one = by_one.ranks.at(0), &several = by_several.ranks.at(0);
+    const GpuOps &ops = several.devices.at(0).ops, &ops_of_one = one.devices.at(0).ops;
+    ASSERT_EQ(ops.size(), ops_of_one.size());
+    ASSERT_EQ(several.api.size(), one.api.size());
+    EXPECT_GT(ops.size(), 139'000U);
+    for (std::size_t row = 0; row < ops.size(); ++row) {
+      ASSERT_EQ(ops.start[row], ops_of_one.start[row]);
+      ASSERT_EQ(ops.end[row], ops_of_one.end[row]);
+      ASSERT_EQ(ops.launch[row], ops_of_one.launch[row]);
+      ASSERT_EQ(ops.correlation[row], ops_of_one.correlation[row]);
+    }
+    for (std::size_t row = 0; row < one.api.size(); ++row)
+      ASSERT_EQ(several.api.start[row], one.api.start[row]);
+  }
+}
+
 TEST_F(LoadRunTest, ReadingIsBrokenOff) {
   Build(RankPath(0), {.rank = 0});
   std::atomic<bool> stop = true;

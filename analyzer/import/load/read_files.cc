@@ -28,13 +28,18 @@ class FileReader {
  public:
   FileReader(std::size_t files, const ReadOptions& options,
              const std::function<void(std::size_t, ReadProgress&)>& read)
-      : options_(options), read_(read) {
-    for (std::size_t i = 0; i < files; ++i) files_.push_back(std::make_unique<File>());
+      : options_(options),
+        read_(read),
+        threads_(options.threads != 0 ? options.threads : CountAvailableProcessors()) {
+    const std::size_t each = std::max<std::size_t>(1, threads_ / std::max<std::size_t>(files, 1));
+    for (std::size_t i = 0; i < files; ++i) {
+      files_.push_back(std::make_unique<File>());
+      files_.back()->progress.threads = static_cast<unsigned>(each);
+    }
   }
 
   void Run() {
-    const unsigned wanted = options_.threads != 0 ? options_.threads : CountAvailableProcessors();
-    const std::vector<std::jthread> threads = Start(std::min<std::size_t>(wanted, files_.size()));
+    const std::vector<std::jthread> threads = Start(std::min<std::size_t>(threads_, files_.size()));
     if (threads.empty()) Work();
     std::unique_lock lock(mutex_);
     while (!changed_.wait_for(lock, std::chrono::milliseconds(100), [&] { return IsDone(); })) {
@@ -113,6 +118,7 @@ class FileReader {
 
   const ReadOptions& options_;
   const std::function<void(std::size_t, ReadProgress&)>& read_;
+  const unsigned threads_;
   std::vector<std::unique_ptr<File>> files_;
   std::mutex mutex_;  // of what follows
   std::condition_variable changed_;

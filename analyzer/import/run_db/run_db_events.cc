@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <optional>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "analyzer/common/parallel.h"
 #include "analyzer/import/finish/kept_part.h"
@@ -407,6 +409,20 @@ class HostEventReader {
               sync_rows_ = RoomFor(EventTable::kSync);
 };
 
+// For one of two that read at a time. More would wait for what is done with the rows. As many as
+// can be opened.
+std::vector<Database> OpenHelpers(unsigned threads, const Database& database) {
+  constexpr unsigned kMost = 3;
+  const unsigned helpers = std::min(kMost, std::max(threads / 2, 1U) - 1);
+  std::vector<Database> beside;
+  while (beside.size() < helpers) {
+    std::optional<Database> one = OpenBeside(database);
+    if (!one) break;
+    beside.push_back(*std::move(one));
+  }
+  return beside;
+}
+
 }  // namespace
 
 Status ReadRunDbEvents(RunDbRows& rows, const RunDbDictionaries& dictionaries, RecordedFile& file) {
@@ -422,10 +438,13 @@ Status ReadRunDbEvents(RunDbRows& rows, const RunDbDictionaries& dictionaries, R
     return others.ok() ? HostEventReader(rows, dictionaries, file).ReadCalls() : others;
   }
   RunDbRows beside(rows, *second);
+  rows.ReadAheadOver(OpenHelpers(rows.threads(), rows.database()));
+  beside.ReadAheadOver(OpenHelpers(rows.threads(), *second));
   Status others = Done{}, calls = Done{};
   RunInParallel({[&] { others = read_others(); },
                  [&] { calls = HostEventReader(beside, dictionaries, file).ReadCalls(); }});
   rows.Add(beside);
+  rows.ReadAheadOver({});
   return others.ok() ? calls : others;
 }
 

@@ -30,6 +30,7 @@ struct ReadProgress {
   std::atomic<std::uint64_t> rows{0};        // event rows read
   std::atomic<std::uint64_t> rows_total{0};  // of about this many; 0: not known yet
   std::atomic<bool> stop{false};             // set from outside: the reader shall give up
+  unsigned threads = 1;                      // set before it begins: that it may use
 };
 
 // Tables of events, by their names in run_db.sql.

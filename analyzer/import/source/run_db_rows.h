@@ -18,6 +18,7 @@
 #include "analyzer/import/source/column_ranges.h"
 #include "analyzer/import/source/event_columns.h"
 #include "analyzer/import/source/last_rows.h"
+#include "analyzer/import/source/read_ahead.h"
 #include "analyzer/import/source/recorded_file.h"
 
 namespace traceinject {
@@ -87,14 +88,12 @@ class RunDbRows {
                     std::string_view order = "") {
     if (IsLeftOut(table)) return Done{};
     if (const Status stored = ExpectStored(table); !stored.ok()) return stored;
-    auto rows = PrepareRows(table, columns, order);
-    if (!rows.ok()) return Error{rows.error()};
     constexpr std::uint64_t kReportEvery = 1 << 14;
     const std::uint64_t most = MostRows(table);
     const std::vector<ColumnRange> ranges =
         checks_values_ ? RangesOf(table, columns) : std::vector<ColumnRange>();
     std::uint64_t count = 0;
-    const Status read = rows.value().ForEachRow([&](const SqlRow& row) {
+    const Status read = ReadRows(table, columns, order, [&](const SqlRow& row) {
       if (count == most) {
         read_until_ = std::min<TimeNs>(read_until_, row.int64(0));
         return false;
@@ -119,6 +118,10 @@ class RunDbRows {
 
   // From now on values are handed on as they are, for who copies them.
   void KeepImpossible() { checks_values_ = false; }
+
+  // From now on long tables of numbers are read by so many threads more (read_ahead.h), in their
+  // order as before; these are connections to the same file. None: no longer.
+  void ReadAheadOver(std::vector<Database> beside) { beside_ = std::move(beside); }
 
   // Whether the file has such a table, or a view of this name.
   Result<bool> HasTable(std::string_view table) const;
@@ -168,6 +171,8 @@ class RunDbRows {
   std::vector<std::string> Notes() const;
 
   const Database& database() const { return database_; }
+  // That may be used to read.
+  unsigned threads() const { return progress_.threads; }
 
  private:
   SqlRow Checked(std::string_view table, const std::vector<ColumnRange>& ranges, SqlRow row) {
@@ -182,6 +187,10 @@ class RunDbRows {
   }
   void CountImpossible(std::string_view table, const ColumnRange& range);
   bool RepairTimes(std::string_view table, TimeNs start, TimeNs dur, TimeNs& end);
+  Status ReadRows(std::string_view table, std::string_view columns, std::string_view order,
+                  const std::function<bool(const SqlRow&)>& visit) const;
+  // Empty: its rows are better read by one thread.
+  std::optional<RowSpan> SpanToReadAhead(std::string_view table, std::string_view order) const;
   Result<Statement> PrepareRows(std::string_view table, std::string_view columns,
                                 std::string_view order) const;
   std::uint64_t MostRows(std::string_view table) const;
@@ -193,6 +202,7 @@ class RunDbRows {
 
   const Database& database_;
   ReadProgress& progress_;
+  std::vector<Database> beside_;
   std::map<std::string, std::size_t, std::less<>> rows_of_;
   double share_ = 1;  // of the rows of each table, to be read
   TimeNs read_until_ = kOpen;

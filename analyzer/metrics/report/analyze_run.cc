@@ -33,12 +33,12 @@ Mfu MfuOf(const RunAnalysis& analysis) {
 }
 
 // Where launches are known wrongly, so is which operations belong to which step.
-void MeasureUncertain(RunAnalysis& analysis) {
+void MeasureUncertain(RunAnalysis& analysis, Depth depth) {
   for (DeviceFigures& device : analysis.devices) {
     const TrustJudgement& trust = analysis.trust;
     if (trust.Withheld(device.rank_index, Figures::kGapCauses) != nullptr ||
         trust.WithholdsSteps(device.rank_index))
-      MeasureWhole(device, analysis.options);
+      MeasureWhole(device, analysis.options, depth);
   }
 }
 
@@ -67,7 +67,7 @@ RunAnalysis AnalyzeRun(const Run& run, const ReportOptions& options, Depth depth
   JoinRate join;
   for (const DeviceFigures& device : found.devices) join += device.join;
   found.trust = JudgeTrust(run, trusted);
-  if (!options.all) MeasureUncertain(found);
+  if (!options.all) MeasureUncertain(found, depth);
   found.health = JudgeHealth(run, join, found.trust);
   return found;
 }

@@ -82,7 +82,8 @@ void FindGrounds(const std::optional<StepCuts>& cuts, const ReportOptions& optio
 }
 
 // All that depends on which steps are judged.
-void Measure(const LibraryCalls& calls, const ReportOptions& options, DeviceFigures& found) {
+void Measure(const LibraryCalls& calls, const ReportOptions& options, Depth depth,
+             DeviceFigures& found) {
   const Rank& rank = *found.rank;
   const Device& device = *found.device;
   found.times = options.all || found.uncertain ? Intervals() : found.steps.judged_times();
@@ -112,6 +113,10 @@ void Measure(const LibraryCalls& calls, const ReportOptions& options, DeviceFigu
             SweptDevice swept = SweepDevice(device, found.times);
             found.partition = swept.partition;
             found.telemetry = std::move(swept.telemetry);
+          },
+          [&] {
+            if (depth == Depth::kCauses)
+              found.queue = SummarizeQueue(rank, device, found.steps.judged_times());
           },
           [&] { found.copies = CountCopies(rank, device.ops, found.ranges, found.times); },
           [&] { found.comm_kernels = CountCommKernels(rank, device.ops, found.ranges); },
@@ -143,7 +148,7 @@ std::optional<DeviceFigures> Analyze(const Rank& rank, const Device& device,
   found.window = chosen.window;
   FindGrounds(chosen.cuts, options, with_causes || options.gap_causes, found);
   if (IsStopped(options.stop)) return std::nullopt;
-  Measure(calls, options, found);
+  Measure(calls, options, depth, found);
   RunPasses({[&] {
                if (with_causes)
                  found.causes = SplitSteps(rank, device, found.timeline, found.steps);
@@ -256,15 +261,15 @@ std::deque<DeviceFigures> AnalyzeDevices(const Run& run, TimeNs origin,
   return devices;
 }
 
-void MeasureWhole(DeviceFigures& found, const ReportOptions& options) {
+void MeasureWhole(DeviceFigures& found, const ReportOptions& options, Depth depth) {
   found.uncertain = true;
-  Measure(LibraryCalls(*found.rank), options, found);
+  Measure(LibraryCalls(*found.rank), options, depth, found);
 }
 
 void JudgeOtherSteps(DeviceFigures& found, const std::vector<bool>& judged,
                      const ReportOptions& options) {
   JudgeSteps(judged, found.steps);
-  Measure(LibraryCalls(*found.rank), options, found);
+  Measure(LibraryCalls(*found.rank), options, Depth::kCauses, found);
   if (options.gap_causes)
     found.idle = ExplainIdle(*found.rank, *found.device, found.timeline, found.steps, found.hull());
   if (found.places) found.places = FindDevicePlaces(found, options.site);

@@ -17,6 +17,7 @@
 #include "analyzer/metrics/idle/gaps.h"
 #include "analyzer/metrics/idle/memory_calls.h"
 #include "analyzer/metrics/idle/partition.h"
+#include "analyzer/metrics/idle/queue_depth.h"
 #include "analyzer/metrics/idle/run_time.h"
 #include "analyzer/metrics/idle/samples.h"
 #include "analyzer/metrics/kernels/attention.h"
@@ -63,6 +64,7 @@ struct DeviceFigures : DeviceAnalysis {
   std::optional<StepFlops> step_flops;
   std::optional<SampleRate> samples;  // of the process
   std::optional<Telemetry> telemetry;
+  std::optional<QueueSummary> queue;  // in the judged steps, where Depth::kCauses asks for it
   std::optional<RunTime> run_time;  // where Depth::kCauses asks for it, and there are regular steps
   std::vector<HostWait> host_waits;    // likewise
   std::optional<DevicePlaces> places;  // where Depth::kCauses asks for them, and stacks are there
@@ -81,7 +83,7 @@ std::deque<DeviceFigures> AnalyzeDevices(const Run& run, TimeNs origin,
                                          std::vector<std::string>& notes);
 
 // Measures again over all of the window.
-void MeasureWhole(DeviceFigures& found, const ReportOptions& options);
+void MeasureWhole(DeviceFigures& found, const ReportOptions& options, Depth depth);
 
 // Measures again what other steps are judged of than before.
 void JudgeOtherSteps(DeviceFigures& found, const std::vector<bool>& judged,

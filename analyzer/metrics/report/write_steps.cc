@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "analyzer/metrics/idle/data_loading.h"
-#include "analyzer/metrics/idle/queue_depth.h"
 #include "analyzer/metrics/places/code_sites.h"
 #include "analyzer/metrics/report/withhold.h"
 #include "analyzer/metrics/report/write_scope.h"
@@ -72,16 +71,15 @@ void LeftOutOf(const DeviceAnalysis& judged, proto::DeviceSteps& to) {
   }
 }
 
-void QueueOf(const DeviceAnalysis& judged, proto::DeviceSteps& to) {
-  const auto found = SummarizeQueue(*judged.rank, *judged.device, judged.steps.judged_times());
-  if (!found || found->time_ns <= 0) return;
+void QueueOf(const QueueSummary& found, proto::DeviceSteps& to) {
+  if (found.time_ns <= 0) return;
   proto::LaunchQueue& queue = *to.mutable_queue();
-  queue.set_operations(found->operations);
-  queue.set_slack_median_ns(found->slack_median_ns);
-  queue.set_slack_low_ns(found->slack_low_ns);
-  queue.set_depth_median(found->depth_median);
-  queue.set_depth_low(found->depth_low);
-  queue.set_empty_share(static_cast<double>(found->empty_ns) / static_cast<double>(found->time_ns));
+  queue.set_operations(found.operations);
+  queue.set_slack_median_ns(found.slack_median_ns);
+  queue.set_slack_low_ns(found.slack_low_ns);
+  queue.set_depth_median(found.depth_median);
+  queue.set_depth_low(found.depth_low);
+  queue.set_empty_share(static_cast<double>(found.empty_ns) / static_cast<double>(found.time_ns));
 }
 
 void RunTimeOf(const DeviceFigures& device, proto::RunTime& to) {
@@ -137,7 +135,7 @@ void StepsOf(const DeviceFigures& judged, TimeNs origin, std::size_t rows, proto
   to.set_judged_text(JudgedText(steps));
   if (steps.numbers) to.set_numbered(steps.numbers->name);
   LeftOutOf(judged, to);
-  QueueOf(judged, to);
+  if (judged.queue) QueueOf(*judged.queue, to);
   if (judged.run_time) RunTimeOf(judged, *to.mutable_run_time());
   for (std::size_t i = 0; i < std::min(steps.steps.size(), rows); ++i) {
     proto::StepSplit& row = *to.add_steps();

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <functional>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 #include "analyzer/common/mean.h"
@@ -50,23 +51,6 @@ std::shared_ptr<const std::vector<OpLength>> Shared(const std::vector<OpLength>&
   return std::make_shared<const std::vector<OpLength>>(lengths);
 }
 
-// What the program fetches it could fetch later, from pinned memory.
-Cause Synchronizing(const DeviceAnalysis& judged, const HostWork& host) {
-  const Device& device = *judged.device;
-  const BlockingDownloads downloads = FindBlockingDownloads(*judged.rank, device, judged.timeline,
-                                                            judged.steps, PinnedRate(judged));
-  Scenario scenario = Scenario::Without(IdleCause::kSync);
-  if (!downloads.lengths.empty()) scenario.lengths = Shared(downloads.lengths);
-  if (Intervals gone = host.OfWaits(); !gone.empty())
-    scenario.gone = std::make_shared<const Intervals>(std::move(gone));
-  return {"sync_bound", scenario, nullptr,
-          [](const StepSplit& split) {
-            return split.idle(IdleCause::kSync) + split.idle(IdleCause::kDrainedBySync) +
-                   split.idle(IdleCause::kCopy) + HostBusy(split);
-          },
-          downloads.saved_ns};
-}
-
 // A graph also shortens the pauses between what was queued: that counts beside a host that is late,
 // and no more than it. Where the host is not, nobody needs a graph.
 std::vector<TimeNs> GraphSwitches(const DeviceAnalysis& judged) {
@@ -74,6 +58,55 @@ std::vector<TimeNs> GraphSwitches(const DeviceAnalysis& judged) {
   for (std::size_t i = 0; i < saved.size(); ++i)
     saved[i] = std::min(saved[i], HostBusy(judged.causes.steps[i]));
   return saved;
+}
+
+// What each pass over the recording finds.
+struct Passes {
+  std::vector<KernelSaving> kernels;
+  std::optional<Replay> replay;
+  std::optional<HostWork> host;
+  Intervals waits;  // of the host's work, around its waits
+  BlockingDownloads downloads;
+  std::vector<TimeNs> graph_switches;
+  HiddenUploads hidden;
+  TimeNs hand_over_ns = 0;
+  RecorderCost cost;
+};
+
+// None needs what another finds; the longest come first.
+void RunPasses(const DeviceAnalysis& judged, Passes& found) {
+  const Rank& rank = *judged.rank;
+  const Device& device = *judged.device;
+  RunInParallel({
+      [&] { found.kernels = FindKernelSavings(rank, device, judged.steps, kFloorShare); },
+      [&] {
+        found.host.emplace(rank, judged.timeline);
+        found.waits = found.host->OfWaits();
+      },
+      [&] { found.cost = RecorderCostOf(rank); },
+      [&] { found.graph_switches = GraphSwitches(judged); },
+      [&] { found.replay.emplace(rank, device, judged.timeline, judged.causes, judged.steps); },
+      [&] { found.hidden = HidePinnedUploads(rank, device, judged.steps); },
+      [&] {
+        found.downloads =
+            FindBlockingDownloads(rank, device, judged.timeline, judged.steps, PinnedRate(judged));
+      },
+      [&] { found.hand_over_ns = HandOverOf(rank, device.ops, judged.steps); },
+  });
+}
+
+// What the program fetches it could fetch later, from pinned memory.
+Cause Synchronizing(Passes& passes) {
+  Scenario scenario = Scenario::Without(IdleCause::kSync);
+  if (!passes.downloads.lengths.empty()) scenario.lengths = Shared(passes.downloads.lengths);
+  if (!passes.waits.empty())
+    scenario.gone = std::make_shared<const Intervals>(std::move(passes.waits));
+  return {"sync_bound", scenario, nullptr,
+          [](const StepSplit& split) {
+            return split.idle(IdleCause::kSync) + split.idle(IdleCause::kDrainedBySync) +
+                   split.idle(IdleCause::kCopy) + HostBusy(split);
+          },
+          std::move(passes.downloads.saved_ns)};
 }
 
 // Fewer kernels: where the host is late, fewer launches are what it gets back, too. That counts
@@ -94,16 +127,14 @@ Cause FewerKernels(const DeviceAnalysis& judged, const KernelSaving& saving, con
   return {saving.label, scenario, nullptr, nullptr, std::move(most)};
 }
 
-std::vector<Cause> Causes(const DeviceAnalysis& judged, const std::vector<KernelSaving>& kernels) {
-  const HostWork host(*judged.rank, judged.timeline);
-  const TimeNs hand_over_ns = HandOverOf(*judged.rank, judged.device->ops, judged.steps);
+std::vector<Cause> Causes(const DeviceAnalysis& judged, Passes& passes) {
   std::vector<Cause> causes = {
       {"dataloader", Scenario::Without(IdleCause::kDataWait),
-       [hand_over_ns](const StepSplit& split) {
+       [hand_over_ns = passes.hand_over_ns](const StepSplit& split) {
          const TimeNs idle = split.idle(IdleCause::kDataWait);
          return idle - HandOver(idle, hand_over_ns);
        }},
-      Synchronizing(judged, host),
+      Synchronizing(passes),
       // Freeing drains the queue as a synchronization does: what comes after is later, too.
       {"allocator", Scenario::Without(IdleCause::kAllocator), nullptr,
        [](const StepSplit& split) { return split.idle(IdleCause::kAllocator) + HostBusy(split); }},
@@ -113,20 +144,21 @@ std::vector<Cause> Causes(const DeviceAnalysis& judged, const std::vector<Kernel
   };
   Scenario launching;
   launching.without_launching = true;
-  causes.push_back({"launch_bound", launching, nullptr, HostBusy, GraphSwitches(judged)});
+  causes.push_back(
+      {"launch_bound", launching, nullptr, HostBusy, std::move(passes.graph_switches)});
   // First what is pageable is pinned; what is pinned can go beside the step before.
   Scenario uploaded;
   uploaded.upload_rate = PinnedRate(judged);
-  HiddenUploads hidden = HidePinnedUploads(*judged.rank, *judged.device, judged.steps);
-  if (!hidden.lengths.empty()) uploaded.lengths = Shared(hidden.lengths);
-  causes.push_back({"h2d_copy", uploaded, nullptr, nullptr, std::move(hidden.most_ns)});
+  if (!passes.hidden.lengths.empty()) uploaded.lengths = Shared(passes.hidden.lengths);
+  causes.push_back({"h2d_copy", uploaded, nullptr, nullptr, std::move(passes.hidden.most_ns)});
   Scenario silent;
   silent.without_communication = true;
   causes.push_back({"comm_exposed", silent, [](const StepSplit& split) {
                       return split.partition.exposed_communication_ns +
                              split.idle(IdleCause::kCommunication);
                     }});
-  for (const KernelSaving& saving : kernels) causes.push_back(FewerKernels(judged, saving, host));
+  for (const KernelSaving& saving : passes.kernels)
+    causes.push_back(FewerKernels(judged, saving, *passes.host));
   return causes;
 }
 
@@ -165,10 +197,12 @@ void KeepWholePeriods(const std::vector<double>& costs, std::vector<bool>* use) 
 
 class Estimator {
  public:
-  explicit Estimator(const DeviceAnalysis& judged)
+  // Both must outlive it.
+  Estimator(const DeviceAnalysis& judged, Passes& passes)
       : judged_(judged),
-        replay_(*judged.rank, *judged.device, judged.timeline, judged.causes, judged.steps),
-        cost_(RecorderCostOf(*judged.rank)),
+        passes_(passes),
+        replay_(*passes.replay),
+        cost_(passes.cost),
         usual_(StepsOfCause(judged, "")) {
     for (const Step& step : judged.steps.steps)
       lengths_.push_back(static_cast<double>(step.length_ns()));
@@ -176,8 +210,8 @@ class Estimator {
 
   Savings Estimate(StopFlag stop) {
     Savings found;
-    found.kernels = FindKernelSavings(*judged_.rank, *judged_.device, judged_.steps, kFloorShare);
-    const std::vector<Cause> causes = Causes(judged_, found.kernels);
+    const std::vector<Cause> causes = Causes(judged_, passes_);
+    found.kernels = std::move(passes_.kernels);
     FitToTurns(stop);
     std::vector<Scenario> scenarios = {
         {}, Unrecorded({}), At(cost_.low_ns, {}), At(cost_.high_ns, {})};
@@ -351,7 +385,8 @@ class Estimator {
   }
 
   const DeviceAnalysis& judged_;
-  Replay replay_;
+  Passes& passes_;
+  const Replay& replay_;
   RecorderCost cost_;
   struct Added {
     double ns = 0, low_ns = 0, high_ns = 0;
@@ -390,7 +425,7 @@ std::vector<std::vector<TimeNs>> ReplayAll(const Replay& replay,
   for (std::size_t part = 0; part < parts; ++part) {
     const std::size_t first = part * scenarios.size() / parts;
     const std::size_t end = (part + 1) * scenarios.size() / parts;
-    tasks.push_back([&, first, end] {
+    tasks.emplace_back([&, first, end] {
       std::vector<std::vector<TimeNs>> found =
           replay.RunAll({scenarios.begin() + static_cast<std::ptrdiff_t>(first),
                          scenarios.begin() + static_cast<std::ptrdiff_t>(end)},
@@ -411,7 +446,9 @@ void SortSavings(Savings& savings) {
 }
 
 Savings FindSavings(const DeviceAnalysis& judged, StopFlag stop) {
-  return Estimator(judged).Estimate(stop);
+  Passes passes;
+  RunPasses(judged, passes);
+  return Estimator(judged, passes).Estimate(stop);
 }
 
 }  // namespace traceinject
