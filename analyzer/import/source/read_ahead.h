@@ -34,8 +34,8 @@ class ReadAhead {
 
   // Rows of `table` from span.first on; those beyond span.last, which is about where it ends, are
   // read, too. `columns` are of numbers: a range with other values than integers and NULL is left
-  // to the thread that asks. All connections are to the same unchanging file, and must outlive it;
-  // one thread each for those of `beside`.
+  // to the thread that asks. All connections are to the same unchanging file, must outlive it, and
+  // are its own meanwhile; one thread each for those of `beside`.
   ReadAhead(const Database& database, std::span<const Database> beside, std::string_view table,
             std::string_view columns, RowSpan span);
   // Ends the threads, wherever they are.

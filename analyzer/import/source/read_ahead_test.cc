@@ -138,8 +138,10 @@ TEST_F(ReadAheadTest, AnErrorComesAfterTheRowsBeforeIt) {
   const Database database = Open();
   std::vector<Database> beside;
   beside.push_back(Open());
-  ReadAhead ahead(database, beside, "event", "start, no_such_column", {1, kRows});
-  EXPECT_FALSE(ahead.ForEachRow([](const SqlRow&) { return true; }).ok());
+  {
+    ReadAhead ahead(database, beside, "event", "start, no_such_column", {1, kRows});
+    EXPECT_FALSE(ahead.ForEachRow([](const SqlRow&) { return true; }).ok());
+  }
 
   // abs() of the least number fails.
   Execute("UPDATE event SET node = -9223372036854775808 WHERE rowid = 60000");
