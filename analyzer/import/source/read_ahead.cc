@@ -137,12 +137,11 @@ bool ReadAhead::Await(std::size_t range, Statement& rows, Numbers& found) {
   return true;
 }
 
-bool ReadAhead::HandOn(const Numbers& found, std::size_t columns,
-                       const std::function<bool(const SqlRow&)>& visit) {
+void ReadAhead::HandOn(const Numbers& found,
+                       const std::function<bool(const SqlRow&)>& visit) const {
   for (std::size_t row = 0; row < found.nulls.size(); ++row) {
-    if (!visit(SqlRow(&found.values[row * columns], found.nulls[row]))) return false;
+    if (!visit(SqlRow(&found.values[row * width_], found.nulls[row]))) return;
   }
-  return true;
 }
 
 Status ReadAhead::ForEachRow(const std::function<bool(const SqlRow&)>& visit) {
@@ -157,7 +156,7 @@ Status ReadAhead::ForEachRow(const std::function<bool(const SqlRow&)>& visit) {
       const Status read = rows.value().ForEachRow(visit_noting);
       if (!read.ok()) return read;
     } else {
-      HandOn(found, width_, visit_noting);
+      HandOn(found, visit_noting);
     }
     const std::lock_guard lock(mutex_);
     handed_ = range + 1;

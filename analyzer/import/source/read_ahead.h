@@ -61,8 +61,7 @@ class ReadAhead {
   void Read(std::size_t range, Statement& rows, Numbers& found) const;
   void Put(std::size_t range, Statement& rows, Numbers& found);
   bool Await(std::size_t range, Statement& rows, Numbers& found);
-  static bool HandOn(const Numbers& found, std::size_t columns,
-                     const std::function<bool(const SqlRow&)>& visit);
+  void HandOn(const Numbers& found, const std::function<bool(const SqlRow&)>& visit) const;
 
   const Database& database_;
   const std::string columns_, from_;

@@ -87,10 +87,11 @@ Status RunDbRows::ExpectStored(std::string_view table) {
 
 Status RunDbRows::ReadRows(std::string_view table, std::string_view columns, std::string_view order,
                            const std::function<bool(const SqlRow&)>& visit) const {
+  auto rows = PrepareRows(table, columns, order);
+  if (!rows.ok()) return Error{rows.error()};
   if (const auto span = SpanToReadAhead(table, order))
     return ReadAhead(database_, beside_, table, columns, *span).ForEachRow(visit);
-  auto rows = PrepareRows(table, columns, order);
-  return rows.ok() ? rows.value().ForEachRow(visit) : Status{Error{rows.error()}};
+  return rows.value().ForEachRow(visit);
 }
 
 // Of an append-only table, whose rowids count its rows.
