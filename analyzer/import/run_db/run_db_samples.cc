@@ -272,12 +272,7 @@ class SampleReader {
     constexpr std::int64_t kFarthestGpuTime = std::int64_t{1} << 62;
     const bool has_gpu_time =
         !row.is_null(6) && row.int64(6) >= 0 && row.int64(6) <= kFarthestGpuTime;
-    if (has_gpu_time && IsPlausible(row.int64(7)) && IsPlausible(row.int64(8))) {
-      to.runs.push_back({.first = static_cast<std::uint32_t>(to.size()),
-                         .gpu_time = row.int64(6),
-                         .lead = row.is_null(7) ? std::nullopt : std::optional(row.int64(7)),
-                         .lag = row.int64(8)});
-    }
+    const std::size_t first = to.size();
     to.source = set.source;
     to.period_ns = to.period_ns == 0 ? set.period_ns : std::min(to.period_ns, set.period_ns);
     CounterDecoder decoder(row.blob(9), row.int64(0), set.period_ns, set.counters.size());
@@ -295,6 +290,13 @@ class SampleReader {
     }
     if (left != 0 || !decoder.AtEnd())
       rows_.Count(EventTable::kCounterSample, RowProblem::kUnreadable);
+    const bool has_samples = to.size() > first;
+    if (has_samples && has_gpu_time && IsPlausible(row.int64(7)) && IsPlausible(row.int64(8))) {
+      to.runs.push_back({.first = static_cast<std::uint32_t>(first),
+                         .gpu_time = row.int64(6),
+                         .lead = row.is_null(7) ? std::nullopt : std::optional(row.int64(7)),
+                         .lag = row.int64(8)});
+    }
   }
 
   RunDbRows& rows_;

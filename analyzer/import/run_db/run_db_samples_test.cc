@@ -341,5 +341,28 @@ TEST_F(RunDbSamplesTest, DamagedCounters) {
   EXPECT_EQ(read.notes.size(), 3U);
 }
 
+// What it tells of the clocks is of no sample.
+TEST_F(RunDbSamplesTest, ARunOfWhichNoSampleCanBeRead) {
+  RunDbFixture file(path_);
+  file.AddDevice({.device = 0});
+  const auto set = file.AddCounterSet("pm_sampling", 1000, {"sm_active"});
+  file.AddCounterSamples({.start_ns = 5000,
+                          .set = set,
+                          .period_ns = 1000,
+                          .values = {{1}, {2}, {3}},
+                          .gpu_time = 77'000,
+                          .lead_ns = 400,
+                          .lag_ns = 0});
+  file.Execute(
+      "INSERT INTO counter_sample SELECT start, dur, proc, device, counter_set, samples, gpu_time, "
+      "lead, -(1 << 40), X'FF' FROM counter_sample");
+  file.Close();
+  const RecordedFile read = Read();
+  const CounterSamples& samples = read.ranks[0].devices[0].counters;
+  ASSERT_EQ(samples.size(), 3U);
+  EXPECT_NEAR(static_cast<double>(samples.start[0]), 5000, 1000);
+  EXPECT_EQ(read.notes.size(), 1U);
+}
+
 }  // namespace
 }  // namespace traceinject
