@@ -64,9 +64,14 @@ void ReadAhead::Bind(std::size_t range, Statement& rows) const {
       2, range + 1 == ranges_ ? std::numeric_limits<std::int64_t>::max() : first + kRangeRows - 1);
 }
 
-// One that cannot prepare what it is to read leaves all to others.
+// One that cannot prepare what it is to read, as without memory, leaves all to others.
 void ReadAhead::Help(const Database& database) {
-  auto rows = Prepare(database);
+  Result<Statement> rows = Error{};
+  try {
+    rows = Prepare(database);
+  } catch (...) {
+    return;
+  }
   if (!rows.ok()) return;
   Numbers found;
   std::unique_lock lock(mutex_);
