@@ -51,6 +51,13 @@ class Library(harness.TestCase):
         self.assertLessEqual(ENTRY_POINTS, exported)
         self.assertEqual({name for name in exported - ENTRY_POINTS if not ALLOWED_EXPORTS.match(name)}, set())
 
+    def test_no_call_that_a_sanitizer_takes_for_a_fork(self):
+        """ThreadSanitizer's runtime, of clone(): it forgets the program's threads, or ends it."""
+        imported = {line.split()[-1].split("@")[0]
+                    for line in output_of("nm", "-D", "--undefined-only", str(harness.LIBRARY)).splitlines()}
+        self.assertIn("__clone", imported)
+        self.assertEqual(imported & {"clone", "fork", "vfork"}, set())
+
     @harness.without_sanitizer("its runtime is needed, too")
     def test_glibc_version(self):
         versions = [tuple(map(int, version.split(".")))
