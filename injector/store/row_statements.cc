@@ -101,18 +101,20 @@ constexpr const char* kSql[] = {
 };
 static_assert(sizeof kSql / sizeof *kSql == kStatementCount);
 
+// Whether its rows come with their rowids, as they may replace others. All others are appended.
+bool HasRowids(EventTable table) { return HasColumn(table, "rowid") || HasColumn(table, "id"); }
+
 // A process writes of itself alone: its number is 1.
-std::string InsertInto(const EventTableInfo& table) {
-  std::string columns(table.columns), values;
-  bool replaces = false;
-  for (std::string_view rest = table.columns; !rest.empty();) {
+std::string InsertSql(EventTable table, bool with_rowid) {
+  std::string columns(with_rowid ? "rowid, " : ""), values(with_rowid ? "?" : "");
+  columns += InfoOf(table).columns;
+  for (std::string_view rest = InfoOf(table).columns; !rest.empty();) {
     const std::string_view column = TakeColumn(&rest);
-    replaces |= column == "rowid" || column == "id";
     values += values.empty() ? "" : ", ";
     values += column == "proc" ? "1" : "?";
   }
-  return std::string("INSERT ") + (replaces ? "OR REPLACE " : "") + "INTO " +
-         std::string(table.name) + "(" + columns + ") VALUES(" + values + ")";
+  return std::string("INSERT ") + (HasRowids(table) ? "OR REPLACE " : "") + "INTO " +
+         std::string(InfoOf(table).name) + "(" + columns + ") VALUES(" + values + ")";
 }
 
 // One execution of an insert statement: values from left to right, then Insert(). The caller's text
@@ -314,8 +316,8 @@ bool Add(Values to, const SyncRow& row) {
       .Insert();
 }
 
-bool Add(Values to, std::int64_t rowid, const NvtxRow& row) {
-  to.Int(rowid).Int(row.start).NotNegative(row.dur).Int(row.thread).Int(row.kind).Int(row.domain);
+bool Add(Values to, const NvtxRow& row) {
+  to.Int(row.start).NotNegative(row.dur).Int(row.thread).Int(row.kind).Int(row.domain);
   to.Id(row.text).Id(row.category).IntOrNull(row.has_color, row.color);
   switch (row.payload_type) {
     case NvtxRow::Payload::kInteger:
@@ -441,8 +443,8 @@ bool Add(Values to, const ClockPairRow& row) {
   return to.IntOrNull(row.has_cupti, row.cupti).Insert();
 }
 
-bool Add(Values to, std::int64_t rowid, const CaptureGapRow& row) {
-  return to.Int(rowid).Int(row.start).NotNegative(row.dur).Text(row.reason).Insert();
+bool Add(Values to, const CaptureGapRow& row) {
+  return to.Int(row.start).NotNegative(row.dur).Text(row.reason).Insert();
 }
 
 bool Add(Values to, const HealthRow& row) {
@@ -453,30 +455,27 @@ bool Add(Values to, const HealthRow& row) {
 bool Add(Values to, std::uint32_t id) { return to.Int(id).Insert(); }
 
 template <typename Row>
-bool AddAll(sqlite3_stmt* statement, const std::vector<Row>& rows) {
-  for (const Row& row : rows) {
-    if (!Add(Values(statement), row)) return false;
+bool AddFrom(sqlite3_stmt* statement, const std::vector<Row>& rows, std::size_t first) {
+  for (std::size_t i = first; i < rows.size(); ++i) {
+    if (!Add(Values(statement), rows[i])) return false;
   }
   return true;
 }
 
-// Of rows that may replace others: those with a number take -number.
+template <typename Row>
+bool AddAll(sqlite3_stmt* statement, const std::vector<Row>& rows) {
+  return AddFrom(statement, rows, 0);
+}
+
+// Those with a number take -number.
 template <typename Row>
 bool AddNumbered(sqlite3_stmt* statement, const std::vector<Row>& rows, std::int64_t last_rowid) {
   for (const Row& row : rows) {
-    const std::int64_t rowid = row.row != 0 ? -static_cast<std::int64_t>(row.row) : ++last_rowid;
-    if (!Add(Values(statement), rowid, row)) return false;
+    Values to(statement);
+    to.Int(row.row != 0 ? -static_cast<std::int64_t>(row.row) : ++last_rowid);
+    if (!Add(to, row)) return false;
   }
   return true;
-}
-
-template <typename Row>
-bool AddEvents(sqlite3_stmt* statement, const std::vector<Row>& rows, std::int64_t last_rowid) {
-  if constexpr (requires(const Row& row) { row.row; }) {
-    return AddNumbered(statement, rows, last_rowid);
-  } else {
-    return AddAll(statement, rows);
-  }
 }
 
 bool PrepareOne(sqlite3* db, std::string_view sql, sqlite3_stmt** statement) {
@@ -493,7 +492,7 @@ bool RowStatements::Prepare(sqlite3* db) {
     if (!PrepareOne(db, kSql[i], &statements_[i])) return false;
   }
   for (std::size_t i = 0; i < kEventTables; ++i) {
-    if (!PrepareOne(db, InsertInto(kEventTableInfos[i]), &events_[i])) return false;
+    if (!PrepareOne(db, InsertSql(EventTable{i}, false), &events_[i])) return false;
   }
   return true;
 }
@@ -505,6 +504,7 @@ void RowStatements::Finalize() {
   };
   std::for_each(statements_.begin(), statements_.end(), finalize);
   std::for_each(events_.begin(), events_.end(), finalize);
+  std::for_each(first_events_.begin(), first_events_.end(), finalize);
 }
 
 bool RowStatements::Insert(const Batch& batch, const LastRowids& last) {
@@ -534,9 +534,26 @@ bool RowStatements::InsertEvents(const Batch& batch, const LastRowids& last) {
   bool done = true;
   ForEachEventTable(batch, [&](EventTable table, const auto& rows) {
     const auto i = static_cast<std::size_t>(table);
-    done = done && AddEvents(events_[i], rows, last[i]);
+    if (done && !rows.empty()) done = InsertInto(table, rows, last[i]);
   });
   return done;
+}
+
+template <typename Row>
+bool RowStatements::InsertInto(EventTable table, const std::vector<Row>& rows,
+                               std::int64_t last_rowid) {
+  const auto i = static_cast<std::size_t>(table);
+  if constexpr (requires(const Row& row) { row.row; }) {
+    return AddNumbered(events_[i], rows, last_rowid);
+  } else {
+    if (HasRowids(table)) return AddAll(events_[i], rows);
+    sqlite3_stmt*& first = first_events_[i];
+    if (first == nullptr &&
+        !PrepareOne(sqlite3_db_handle(events_[i]), InsertSql(table, true), &first))
+      return false;
+    Values to(first);
+    return Add(to.Int(last_rowid + 1), rows.front()) && AddFrom(events_[i], rows, 1);
+  }
 }
 
 bool RowStatements::Forget(const Batch& batch) {

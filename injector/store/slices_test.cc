@@ -3,11 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <map>
 #include <random>
 #include <set>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <tuple>
 #include <utility>
 
@@ -130,6 +132,12 @@ class KeptFile {
     return file_->Write(batch);
   }
 
+  bool WriteNothing() {
+    Batch batch;
+    batch.flush = ++flush_;
+    return file_->Write(batch);
+  }
+
   std::int64_t Bytes() const { return file_->bytes(); }
   std::string Rows(const std::string& sql) const { return Query(file_->path(), sql); }
   std::int64_t Number(const std::string& sql) const {
@@ -225,6 +233,29 @@ TEST(KeptFileTimeTest, WhatIsOlderGoesAlthoughThereIsRoom) {
   file.ExpectAllKept();
   EXPECT_GT(file.KeptFrom(), 0);
   EXPECT_LE(file.Number("SELECT count(*) FROM kernel"), 4000);
+}
+
+// A program that stands still for longer than is kept: its tables are empty when it goes on, and
+// SQLite would number rows from 1 again, which slices after that take for those of before.
+TEST(KeptFileTimeTest, WhatComesAfterAPauseIsKept) {
+  using std::chrono::milliseconds;
+  constexpr milliseconds kKept{50};
+  KeptFile file({1 << 30, std::chrono::nanoseconds(kKept).count()}, RunFile::Journal::kWriteAhead,
+                11);
+  for (int i = 0; i < 10; ++i) ASSERT_TRUE(file.WriteSome());
+  // The first ends the slice that is open, the second drops all.
+  for (int i = 0; i < 2; ++i) {
+    std::this_thread::sleep_for(2 * kKept);
+    ASSERT_TRUE(file.WriteNothing());
+  }
+  EXPECT_EQ(file.Number("SELECT count(*) FROM kernel"), 0);
+  const std::int64_t before = file.KeptFrom();
+  for (int i = 0; i < 40; ++i) {
+    ASSERT_TRUE(file.WriteSome());
+    file.ExpectAllKept();
+    std::this_thread::sleep_for(kKept / 20);
+  }
+  EXPECT_GT(file.KeptFrom(), before) << "slices of after the pause went, too";
 }
 
 TEST(KeptFileLossTest, ACommitThatFailedRemovesNothing) {

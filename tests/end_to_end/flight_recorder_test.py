@@ -141,6 +141,18 @@ class FlightRecorder(harness.TestCase):
         self.assert_whole_after(recording, truth, kept_from, last - MOST_LOST_NS)
         self.assertLess(min(kernel.end for kernel in truth.kernels()), kept_from)
 
+    def test_what_comes_after_a_long_pause(self):
+        """As that of a checkpoint or of a rank that hangs: by then nothing is left of what was before."""
+        ended = self.play("--steps", "59", "--kernels", "20", "--step-us", "20000", "--memcpy", "--wait-us", "2500000", "--wait-every", "30",
+                          env={**KEEP, "TRACEINJECT_KEEP_LAST": "1s", "TRACEINJECT_FLUSH_MS": "50"})
+        self.assertEqual((ended.code, ended.stdout, ended.stderr), (0, "trained\n", ""))
+        recording, truth = self.open(), harness.Truth.read(ended.truth_path, '"op"')
+        kept_from = self.kept_from(recording)
+        self.assert_whole_after(recording, truth, kept_from, max(kernel.end for kernel in truth.kernels()))
+        ends = sorted(kernel.end for kernel in truth.kernels())
+        _, before_pause = max((after - before, before) for before, after in zip(ends, ends[1:]))
+        self.assertGreater(kept_from, before_pause, "nothing was left of what was before")
+
     def watch_until_kept(self, process, times):
         """Until that many seconds were dropped."""
         deadline = time.monotonic() + 100
