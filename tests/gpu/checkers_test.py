@@ -34,6 +34,7 @@ import in_flight
 import kernels
 import matrix_products
 import overhead
+import pause
 import programs
 import detach
 import profiler
@@ -970,6 +971,27 @@ class InFlight(unittest.TestCase):
             windows.recording.db.close()
         self.assertEqual((windows.launches, windows.operations, windows.without_operation, windows.without_launch), (3, 3, 1, 1))
         self.assertEqual((windows.in_gaps, windows.behind_ns), (2, [600]))
+
+
+class Pause(unittest.TestCase):
+    def outcomes(self, gap, launches, products=3):
+        """Of a recording in which those are left, of two kernels each, behind what was dropped."""
+        with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):
+            path, log = pathlib.Path(folder) / "run.db", pathlib.Path(folder) / "checks.jsonl"
+            with contextlib.closing(sqlite3.connect(path)) as database, database:
+                database.executescript(SCHEMA)
+                database.executemany("INSERT INTO capture_gap (start, dur, proc, reason) VALUES (0, ?, 1, 'keep_last')", gap)
+                database.executemany("INSERT INTO kernel (start, dur, stream, shape, correlation) VALUES (?, 10, 1, 1, ?)",
+                                     [(start, launch) for launch in range(launches) for start in (2000 + launch, 3000 + launch)] + [(100, 99)])
+            pause.check_recording(checks.Checks(log, "pause"), 0, path, products)
+            return [row["check"] for row in map(json.loads, log.read_text().splitlines()) if row["outcome"] == "FAIL"]
+
+    def test_what_comes_after_it_has_to_be_there(self):
+        self.assertEqual(self.outcomes([(1000,)], 3), [])
+        self.assertEqual(self.outcomes([(1000,)], 6), [], "two launches a product")
+        for left in (0, 2, 5):
+            self.assertEqual(self.outcomes([(1000,)], left), ["0: what came after it is there"])
+        self.assertEqual(self.outcomes([], 2), ["0: what was before the pause was dropped"])
 
 
 class Proton(unittest.TestCase):
