@@ -28,9 +28,6 @@ __attribute__((used)) const char traceinject_version[] = "traceinject " TRACEINJ
 
 namespace {
 
-// Programs that leave by _exit (os._exit, a forked worker's end) are in a hurry.
-constexpr long kHurryMs = 2000;
-
 // The C library's, or those of a library preloaded after this one. Looked up by the constructor:
 // signal handlers and forked children leave this way, too, and the dynamic linker is not for them.
 using Exit = void(int);
@@ -42,7 +39,7 @@ __attribute__((constructor)) void FindExits() {
 }
 
 [[noreturn]] void Leave(Exit* next, int status) {
-  traceinject::FinishRecording(kHurryMs);
+  traceinject::FinishRecording(traceinject::kHurryMs);
   if (next != nullptr) next(status);
   for (;;) syscall(SYS_exit_group, status);
 }

@@ -85,6 +85,7 @@ void AfterForkInChild() {
 }
 
 void AtExit() { FinishRecording(ExitLimitMs()); }
+void AtQuickExit() { FinishRecording(kHurryMs); }
 
 // Threads with their stacks, queues, what SQLite keeps.
 constexpr std::int64_t kLeastRoomBytes = 64 << 20;
@@ -144,6 +145,7 @@ void Start(std::string why) {
     pthread_detach(trigger);  // nobody waits for a thread that may be waiting for its file system
   g_session.store(session, std::memory_order_release);
   atexit(AtExit);
+  at_quick_exit(AtQuickExit);
   // The writer may have come to an end already.
   State armed = State::kArmed;
   g_state.compare_exchange_strong(armed, running ? State::kRunning : State::kFailed,

@@ -14,6 +14,9 @@ void StartRecording();
 // process that started only; later calls do nothing.
 void FinishRecording(long limit_ms);
 
+// Programs that leave by _exit (os._exit, a forked worker's end) or quick_exit are in a hurry.
+inline constexpr long kHurryMs = 2000;
+
 // Longest wait that the options allow at a normal exit.
 long ExitLimitMs();
 

@@ -38,7 +38,7 @@ class Lifecycle(harness.TestCase):
                 recording.path.unlink()
 
     def test_clean_ends_leave_one_complete_file(self):
-        for how, code in (("return", 0), ("exit:3", 3), ("_exit:4", 4)):
+        for how, code in (("return", 0), ("exit:3", 3), ("_exit:4", 4), ("quick_exit:5", 5)):
             with self.subTest(how=how):
                 ended = self.play_both(*WORK, "--report", "--exit", how)
                 self.assertEqual(ended.code, code)
