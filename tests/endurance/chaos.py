@@ -45,6 +45,7 @@ OPTIONS = {
     "FAKE_CUPTI_SHUFFLE": ("", "7"),
     "FAKE_CUPTI_DELAY_MS": ("0", "5"),
 }
+PROFILES_ALONE = 10  # plays without the library, where one got something else
 KERNEL = 10  # CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL
 TWO_FLUSHES = "two cuptiActivityFlushAll at once"  # says the stand-in
 TRAIN_FLAGS = (["--nvtx"], ["--memcpy"], ["--memset"], ["--events"], ["--alloc"], ["--graph", "3"], ["--nccl", "new"], ["--nccl", "old"],
@@ -118,8 +119,7 @@ def game(seed):
                          *[word for flag in flags.values() for word in flag], cuda=choose.choice(harness.CUDA_VERSIONS), env=env)
 
         def compare(self, how, *flags, **more):
-            plain = self.play(*flags, preload=False, **more)
-            profile = self.take_profile()
+            plain, profile = self.play_alone(*flags, **more)
             for path in self.folder.glob("run.db.trigger"):
                 path.unlink()
             self.assertEqual(self.files(), [], "the program itself left files")
@@ -128,8 +128,7 @@ def game(seed):
                 self.kind = "flush beside one of a client that no wrapper sees, which nobody can prevent"
                 return
             self.assertEqual((ended.code, ended.stdout, ended.stderr), (plain.code, plain.stdout, plain.stderr))
-            if self.profile_is_told:
-                self.assertEqual(self.take_profile(), profile, "kernels that the other client gains or loses")
+            recorded_profile = self.take_profile()
             self.assertEqual(seeds.left_of(self.folder), [], "processes are left")
             self.assertLessEqual({path.name for path in self.temporary.iterdir()}, {"own", "run.db", "run.db-wal", "run.db-shm"}, "temporary files are left")
             if (self.folder / "run.db").exists():
@@ -137,6 +136,14 @@ def game(seed):
                 if recording is not None:
                     self.addCleanup(recording.close)
                     self.check(recording, self.truth(ended))
+            if self.profile_is_told and recorded_profile != profile:
+                # What it gets may hang on moments: buffers of threads that end come back by themselves.
+                alone = [self.play_alone(*flags, **more)[1] for _ in range(PROFILES_ALONE)]
+                self.assertIn(recorded_profile, alone, "kernels that the other client gains or loses")
+
+        def play_alone(self, *flags, **more):
+            """Without the library: how it ended, and what the other client got."""
+            return self.play(*flags, preload=False, **more), self.take_profile()
 
         def take_profile(self):
             """How often each kernel is in each session of the other client's that has one."""
