@@ -140,6 +140,7 @@ class FixPlanner {
         // Of a cause between ranks, the peers say how much of it the job gets back.
         saved_ns = std::min(then_ns, cause->finding != nullptr ? saved_ns : cause->most_ns);
       }
+      saved_ns = std::min(saved_ns, step_ns);  // what the fixes before it saved is gone
       if (saved_ns >= FloorOf(step_ns) && saved_ns > next.saved_ns) next = {cause, saved_ns};
     }
     return next;
